@@ -1,4 +1,4 @@
-"""Which tests of the simulator this machine can run."""
+"""Selects the backtest tests that this machine can run."""
 
 import os
 

@@ -10,39 +10,39 @@ from freshet.formula.kernels import NAME, NUMBER, apply_function
 from freshet.formula.variables import PAPER_VARIABLES, VariableSet
 
 
-class Failed(Exception):
-    """What the driver raises."""
+class FakeDriverError(Exception):
+    """The error that the driver raises."""
 
 
-class Runtime:
+class FakeRuntime:
     """The part of the driver that is asked for."""
 
-    CUDARuntimeError = Failed
+    CUDARuntimeError = FakeDriverError
 
 
-class Gpu:
+class FakeGpu:
     """A device with some free memory."""
 
     def __init__(self, number: int) -> None:
         self.mem_info = (2**20, 2**20)
 
 
-class Missing:
+class MissingGpu:
     """A device that is not there."""
 
     def __init__(self, number: int) -> None:
-        raise Failed("no CUDA-capable device is detected")
+        raise FakeDriverError("no CUDA-capable device is detected")
 
 
-class Cuda:
+class FakeCuda:
     """Devices and the driver."""
 
     def __init__(self, device: type) -> None:
         self.Device = device
-        self.runtime = Runtime
+        self.runtime = FakeRuntime
 
 
-class Kernel:
+class FakeKernel:
     """Runs what a kernel of some name does, on the arguments that it is given."""
 
     def __init__(self, source: str, name: str, options: tuple[str, ...]) -> None:
@@ -58,13 +58,13 @@ class Kernel:
             self._run(threads, *given)
 
 
-class Emulated:
-    """Looks like cupy to whoever is given it."""
+class FakeCupy:
+    """Stands in for the cupy module."""
 
-    RawKernel = Kernel
+    RawKernel = FakeKernel
 
-    def __init__(self, device: type = Gpu) -> None:
-        self.cuda = Cuda(device)
+    def __init__(self, device: type = FakeGpu) -> None:
+        self.cuda = FakeCuda(device)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)

@@ -1,4 +1,4 @@
-"""The crawl by classes chooses what a policy with the same formula and seed chooses."""
+"""The crawl by classes selects the same pages as a policy with the same formula and seed."""
 
 from datetime import datetime
 from random import Random
@@ -75,7 +75,7 @@ def test_a_crawl_by_classes_finds_what_the_policy_finds(text: str, clock: Weight
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from(["visit", "cycle"]))
-def test_it_does_so_on_any_trace_with_any_formula_and_budget(
+def test_the_results_agree_on_any_trace_with_any_formula_and_budget(
     seed: int, k: int, clock: WeightClock
 ) -> None:
     trace = some_trace(seed)
@@ -88,7 +88,7 @@ def test_it_does_so_on_any_trace_with_any_formula_and_budget(
 
 @given(st.integers(0, 10**6), st.floats(0.05, 1.0), st.sampled_from(["ndcg", "changerate"]))
 @settings(max_examples=60, deadline=None)
-def test_only_a_crawl_that_cannot_reach_the_floor_is_given_up(
+def test_only_a_crawl_that_cannot_reach_the_floor_is_stopped(
     seed: int, floor: float, measure: FitnessMeasure
 ) -> None:
     crawled = crawl_of(some_trace(seed, cycles=30), 6, seed)
@@ -105,7 +105,7 @@ def test_only_a_crawl_that_cannot_reach_the_floor_is_given_up(
         assert result.fitness == whole.fitness
 
 
-def test_a_crawl_that_finds_nothing_is_given_up() -> None:
+def test_a_crawl_that_finds_nothing_is_stopped() -> None:
     changed = np.zeros((40, 50), np.bool_)
     changed[0] = True
     trace = build_trace("one busy page", PageGroupKeys(*(np.zeros(40, np.uint64),) * 3), changed)
@@ -145,7 +145,7 @@ def expected_gain(found: BoolArray, scores: FloatArray) -> float:
     )
 
 
-class Noting(FormulaPolicy):
+class RecordingPolicy(FormulaPolicy):
     """Remembers the values of its last choice."""
 
     values: FloatArray
@@ -158,7 +158,10 @@ class Noting(FormulaPolicy):
 
 @pytest.mark.parametrize("text", FORMULAS)
 def test_the_gain_is_the_mean_over_the_order_of_pages_with_equal_scores(text: str) -> None:
-    trace, policy = some_trace(5), Noting(text, parse_formula(text, PAPER_VARIABLES), seed=1)
+    trace, policy = (
+        some_trace(5),
+        RecordingPolicy(text, parse_formula(text, PAPER_VARIABLES), seed=1),
+    )
     gains = [
         expected_gain(cycle.changed, policy.values) for cycle in crawl_in_cycles(trace, policy, 12)
     ]

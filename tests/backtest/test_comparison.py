@@ -1,4 +1,4 @@
-"""Back-tests: what they refuse, what their rows hold, and races beside crawls in cycles."""
+"""Comparison of policies: rejected requests, rows, and crawls in continuous time."""
 
 from math import isnan, nan
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_a_budget_that_cannot_be_spent_is_refused(trace: Trace, budget: float) -
         next(run_policies_continuously(trace, ["age"], [budget]))
 
 
-def test_names_and_seeds_are_looked_at_before_any_crawl() -> None:
+def test_names_and_seeds_are_checked_before_any_crawl() -> None:
     with pytest.raises(UsageError, match="is not a policy"):
         check_request(["age", "aged"], [0.05], 1)
     with pytest.raises(UsageError, match="0 seeds"):
@@ -45,13 +45,13 @@ def test_a_row_has_the_means_of_its_seeds_and_their_intervals(trace: Trace) -> N
     assert isnan(found.new_links)
 
 
-def test_every_policy_is_compared_with_its_rival_at_the_same_budget(trace: Trace) -> None:
+def test_every_policy_is_compared_with_the_baseline_at_the_same_budget(trace: Trace) -> None:
     found = list(run_policies(trace, ["age", "cg"], [0.05, 0.1], seeds=2))
     told = result_rows(trace, found, against="age")
     assert [bool(row.against) for row in told] == [False, True, False, True]
-    for row, rival in zip(told[1::2], told[::2], strict=True):
+    for row, baseline in zip(told[1::2], told[::2], strict=True):
         for each in row.against:
-            gap = getattr(row, each.measure) - getattr(rival, each.measure)
+            gap = getattr(row, each.measure) - getattr(baseline, each.measure)
             assert each.difference == pytest.approx(gap)
             assert each.won + each.lost + each.tied == trace.cycles - 2
 
@@ -73,14 +73,14 @@ def test_curves_have_a_line_for_each_seed_and_cycle(trace: Trace, tmp_path: Path
     )
 
 
-def test_a_race_is_measured_day_by_day_within_its_budget(trace: Trace) -> None:
+def test_a_continuous_backtest_is_measured_day_by_day_within_its_budget(trace: Trace) -> None:
     found = next(run_policies_continuously(trace, ["age"], [0.1], seeds=1)).runs[0]
     assert found.column("cycle").tolist() == list(range(2, trace.cycles))
     assert found.column("visits").sum() == 12 * (trace.cycles - 2)
     assert np.all((found.column("freshness") >= 0) & (found.column("freshness") <= 1))
 
 
-def test_the_ceilings_of_a_race_are_above_its_policies(trace: Trace) -> None:
+def test_the_continuous_oracles_are_above_the_policies(trace: Trace) -> None:
     names = ["age", "nutch", "bayes-freshness", "bayes-changes", "oracle-change", "oracle-life"]
     told = {
         each.policy: each.to_row(trace)
@@ -99,7 +99,7 @@ def test_round_robin_is_about_as_fresh_in_continuous_time_as_in_cycles(trace: Tr
     assert days.changerate == pytest.approx(cycles.changerate, abs=0.05)
 
 
-def test_two_pages_are_enough_for_a_race() -> None:
+def test_two_pages_are_enough_for_a_continuous_backtest() -> None:
     trace = drawn("x.xxx.xx", "........")
     for name in ("age", "bayes-freshness", "oracle-life", "t * X"):
         told = next(run_policies_continuously(trace, [name], [0.5], seeds=1)).to_row(trace)

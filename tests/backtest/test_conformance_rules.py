@@ -73,7 +73,7 @@ def test_visits_at_random_agree_in_the_mean_of_many_seeds(
 
 
 @pytest.mark.parametrize(("name", "budget"), CEILINGS)
-def test_the_ceilings_agree(traces: dict[str, Trace], name: str, budget: float) -> None:
+def test_the_oracles_agree(traces: dict[str, Trace], name: str, budget: float) -> None:
     rate, order, fresh = CEILINGS[name, budget]
     change = only(traces[name], "oracle-change", budget)
     assert (change.changerate, change.ndcg) == pytest.approx((rate, order), abs=NEAR)

@@ -1,4 +1,4 @@
-"""The race in continuous time, scored on the truth."""
+"""The continuous backtest, scored on the ground truth."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -34,7 +34,7 @@ def on_days(*days: float) -> FloatArray:
     return to_epoch(START) + 86_400 * np.array(days)
 
 
-class InTurn:
+class RoundRobin:
     """Visits pages one after another, and keeps what it learnt."""
 
     name = "in-turn"
@@ -55,7 +55,7 @@ class InTurn:
         return ChoiceTable(chosen, np.ones(k), np.ones(k), np.ones(k))
 
 
-def living(seed: int, count: int = 40, days: float = 20) -> GroundTruth:
+def random_truth(seed: int, count: int = 40, days: float = 20) -> GroundTruth:
     """Return pages of very different rates, about one change in three days."""
     rng = np.random.default_rng(seed)
     rates = np.minimum(50, np.exp(rng.normal(np.log(0.3), 2.5, count)))
@@ -64,19 +64,22 @@ def living(seed: int, count: int = 40, days: float = 20) -> GroundTruth:
 
 
 def test_a_copy_is_fresh_from_its_look_to_the_next_change() -> None:
-    racer = SimulatedCrawler(InTurn(), ground_truth(pages(1), [on_days(1.25, 1.5)]), 0.5, START)
-    assert racer.advance(START).fresh_now == 1.0
-    half = racer.advance(START + 1.5 * DAY)
+    crawler = SimulatedCrawler(
+        RoundRobin(), ground_truth(pages(1), [on_days(1.25, 1.5)]), 0.5, START
+    )
+    assert crawler.advance(START).fresh_now == 1.0
+    half = crawler.advance(START + 1.5 * DAY)
     assert (half.visits, half.fresh_now) == (1, 0.0)
     assert half.freshness == pytest.approx(1.25 / 1.5)
-    whole = racer.advance(START + 4 * DAY)
+    whole = crawler.advance(START + 4 * DAY)
     assert (whole.visits, whole.changes_found, whole.fresh_now) == (3, 1, 1.0)
     assert whole.freshness == pytest.approx((1.25 + 2) / 4)
 
 
-def test_how_often_a_race_is_looked_at_alters_nothing() -> None:
+def test_reading_the_score_often_does_not_change_it() -> None:
     at_once, often = (
-        SimulatedCrawler(make_policy("age", live=True), living(1), 30, START) for _ in range(2)
+        SimulatedCrawler(make_policy("age", live=True), random_truth(1), 30, START)
+        for _ in range(2)
     )
     for hour in range(24 * 5):
         often.advance(START + hour * timedelta(hours=1))
@@ -87,7 +90,7 @@ def test_how_often_a_race_is_looked_at_alters_nothing() -> None:
 
 
 def test_the_first_look_is_only_the_reference() -> None:
-    policy = InTurn()
+    policy = RoundRobin()
     SimulatedCrawler(policy, ground_truth(pages(1), [on_days(-1, 0.5)]), 1, START).advance(
         START + DAY
     )
@@ -95,7 +98,7 @@ def test_the_first_look_is_only_the_reference() -> None:
 
 
 def test_pages_that_seem_to_change_at_every_look_count_only_when_they_do() -> None:
-    policy = InTurn()
+    policy = RoundRobin()
     noisy = ground_truth(pages(1), [on_days(1.5)], is_noisy=np.array([True]))
     standing = SimulatedCrawler(policy, noisy, 1, START).advance(START + 3 * DAY)
     assert [changed for _, _, changed in policy.learnt] == [False, True, True, True]
@@ -103,22 +106,22 @@ def test_pages_that_seem_to_change_at_every_look_count_only_when_they_do() -> No
 
 
 def test_freshness_goes_by_importance() -> None:
-    racer = SimulatedCrawler(
-        InTurn(), ground_truth(pages(2, [3.0, 1.0]), [on_days(), on_days()]), 1, START
+    crawler = SimulatedCrawler(
+        RoundRobin(), ground_truth(pages(2, [3.0, 1.0]), [on_days(), on_days()]), 1, START
     )
-    assert racer.advance(START).fresh_now == 0.75
+    assert crawler.advance(START).fresh_now == 0.75
 
 
 def test_several_visits_at_once_spend_the_same_budget() -> None:
-    one = SimulatedCrawler(make_policy("age", live=True), living(2), 40, START)
-    four = SimulatedCrawler(make_policy("age", live=True), living(2), 40, START, batch_size=4)
+    one = SimulatedCrawler(make_policy("age", live=True), random_truth(2), 40, START)
+    four = SimulatedCrawler(make_policy("age", live=True), random_truth(2), 40, START, batch_size=4)
     assert one.advance(START + 9.99 * DAY).visits == four.advance(START + 9.99 * DAY).visits
 
 
 @pytest.mark.parametrize("name", POLICY_NAMES)
-def test_every_policy_can_race(name: str) -> None:
-    racer = SimulatedCrawler(make_policy(name, live=True), living(3, count=10), 20, START)
-    standing = racer.advance(START + 10 * DAY)
+def test_every_policy_runs_in_continuous_time(name: str) -> None:
+    crawler = SimulatedCrawler(make_policy(name, live=True), random_truth(3, count=10), 20, START)
+    standing = crawler.advance(START + 10 * DAY)
     assert (standing.policy, standing.visits) == (name, 201)
     assert 0 < standing.changes_found <= 201
     assert 0 < standing.freshness < 1
@@ -126,7 +129,7 @@ def test_every_policy_can_race(name: str) -> None:
 
 def test_the_default_policy_keeps_more_fresh_than_round_robin_and_nutch() -> None:
     fresh = {
-        name: SimulatedCrawler(make_policy(name, live=True), living(4), 60, START)
+        name: SimulatedCrawler(make_policy(name, live=True), random_truth(4), 60, START)
         .advance(START + 15 * DAY)
         .freshness
         for name in ("bayes-freshness", "age", "nutch")
@@ -135,41 +138,46 @@ def test_the_default_policy_keeps_more_fresh_than_round_robin_and_nutch() -> Non
 
 
 def test_every_change_waits_for_the_look_that_finds_it() -> None:
-    racer = SimulatedCrawler(
-        InTurn(), ground_truth(pages(1), [on_days(-1, 0.25, 0.75, 1.5, 2.75)]), 0.5, START
+    crawler = SimulatedCrawler(
+        RoundRobin(), ground_truth(pages(1), [on_days(-1, 0.25, 0.75, 1.5, 2.75)]), 0.5, START
     )
-    racer.advance(START + 3 * DAY)
-    told = racer.detections()
+    crawler.advance(START + 3 * DAY)
+    told = crawler.detections()
     assert (told.changes, told.missed) == (3, 1)
     assert told.time_to_detection == pytest.approx((1.75 + 1.25 + 0.5) / 3)
     assert told.detected_share == pytest.approx(3 / 4)
     assert told.time_waited == pytest.approx((1.75 + 1.25 + 0.5 + 0.25) / 4)
 
 
-def test_a_race_without_changes_has_no_time_to_detection() -> None:
-    racer = SimulatedCrawler(InTurn(), ground_truth(pages(2), [on_days(), on_days()]), 1, START)
-    racer.advance(START + DAY)
-    assert np.isnan([racer.detections().time_to_detection, racer.detections().detected_share]).all()
-    assert racer.unweighted_fresh_seconds() == pytest.approx(racer.fresh_seconds())
-
-
-def test_all_pages_count_alike_where_importance_is_left_aside() -> None:
-    racer = SimulatedCrawler(
-        InTurn(), ground_truth(pages(2, [3.0, 1.0]), [on_days(0.5), on_days()]), 2, START
+def test_a_continuous_crawl_without_changes_has_no_time_to_detection() -> None:
+    crawler = SimulatedCrawler(
+        RoundRobin(), ground_truth(pages(2), [on_days(), on_days()]), 1, START
     )
-    racer.advance(START + DAY)
-    assert racer.fresh_seconds() == pytest.approx(86_400 * (3 * 0.5 + 0.5) / 4)
-    assert racer.unweighted_fresh_seconds() == pytest.approx(86_400 * (0.5 + 0.5) / 2)
+    crawler.advance(START + DAY)
+    assert np.isnan([
+        crawler.detections().time_to_detection,
+        crawler.detections().detected_share,
+    ]).all()
+    assert crawler.unweighted_fresh_seconds() == pytest.approx(crawler.fresh_seconds())
 
 
-def test_nothing_before_the_start_of_a_race_counts() -> None:
-    policy = InTurn()
-    racer = SimulatedCrawler(policy, ground_truth(pages(3), [on_days(-1.9, -0.9)] * 3), 3, START)
-    racer.warm_up(pages(3).ids, 2, batches_per_day=3)
+def test_unweighted_freshness_ignores_importance() -> None:
+    crawler = SimulatedCrawler(
+        RoundRobin(), ground_truth(pages(2, [3.0, 1.0]), [on_days(0.5), on_days()]), 2, START
+    )
+    crawler.advance(START + DAY)
+    assert crawler.fresh_seconds() == pytest.approx(86_400 * (3 * 0.5 + 0.5) / 4)
+    assert crawler.unweighted_fresh_seconds() == pytest.approx(86_400 * (0.5 + 0.5) / 2)
+
+
+def test_the_warm_up_does_not_count() -> None:
+    policy = RoundRobin()
+    crawler = SimulatedCrawler(policy, ground_truth(pages(3), [on_days(-1.9, -0.9)] * 3), 3, START)
+    crawler.warm_up(pages(3).ids, 2, batches_per_day=3)
     assert len(policy.learnt) == 6
-    told = racer.score()
-    assert (told.visits, told.changes_found, racer.detections().changes) == (0, 0, 0)
-    after = racer.advance(START + DAY)
+    told = crawler.score()
+    assert (told.visits, told.changes_found, crawler.detections().changes) == (0, 0, 0)
+    after = crawler.advance(START + DAY)
     assert 0 < after.freshness <= 1.0
     assert after.visits == 4
 
@@ -188,26 +196,26 @@ def test_changes_of_a_trace_lie_at_moments_of_their_cycles() -> None:
 
 
 @pytest.mark.parametrize("name", CONTINUOUS_ORACLES)
-def test_a_ceiling_takes_pages_without_a_copy_first(name: str) -> None:
-    racer = SimulatedCrawler(
-        CONTINUOUS_ORACLES[name](living(5, count=8)), living(5, count=8), 8, START
+def test_an_oracle_selects_pages_without_a_copy_first(name: str) -> None:
+    crawler = SimulatedCrawler(
+        CONTINUOUS_ORACLES[name](random_truth(5, count=8)), random_truth(5, count=8), 8, START
     )
-    racer.advance(START + 0.99 * DAY)
-    assert racer.score().fresh_now > 0
-    assert racer.visits == 8
-    assert (racer._copies.exists(np.arange(8))).all()
+    crawler.advance(START + 0.99 * DAY)
+    assert crawler.score().fresh_now > 0
+    assert crawler.visits == 8
+    assert (crawler._copies.exists(np.arange(8))).all()
 
 
-def test_the_ceilings_of_a_race_stand_in_their_order() -> None:
+def test_the_continuous_oracles_have_the_expected_order() -> None:
     def told(name: str) -> CrawlerScore:
-        chooser = (
-            CONTINUOUS_ORACLES[name](living(6), seed=1)
+        selector = (
+            CONTINUOUS_ORACLES[name](random_truth(6), seed=1)
             if name in CONTINUOUS_ORACLES
             else make_policy(name, live=True)
         )
-        racer = SimulatedCrawler(chooser, living(6), 20, START + 2 * DAY)
-        racer.warm_up(pages(40).ids, 2)
-        return racer.advance(START + 18 * DAY)
+        crawler = SimulatedCrawler(selector, random_truth(6), 20, START + 2 * DAY)
+        crawler.warm_up(pages(40).ids, 2)
+        return crawler.advance(START + 18 * DAY)
 
     fresh = [told(name).freshness for name in ("age", "known-rate", "oracle-life")]
     assert fresh == sorted(fresh)

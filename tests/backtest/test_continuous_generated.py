@@ -1,11 +1,11 @@
-"""A living web as a trace and as a truth."""
+"""A simulated web as a trace and as a ground truth."""
 
 import numpy as np
 
 from freshet.backtest.continuous.generated import generate_web_trace
 
 
-def test_the_trace_tells_the_days_of_the_moments() -> None:
+def test_the_trace_has_the_days_of_the_change_times() -> None:
     trace, truth = generate_web_trace(70, 12)
     for page in range(70):
         times = truth.times[truth.starts[page] : truth.starts[page + 1]]

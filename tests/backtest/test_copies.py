@@ -1,4 +1,4 @@
-"""For how long copies are fresh."""
+"""The time for which copies are fresh."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_a_copy_is_fresh_from_when_it_was_taken_until_its_page_changes() -> None
     assert copies.fresh_share(100.0) == 0.0
 
 
-def test_a_stale_copy_is_told_when_it_is_replaced() -> None:
+def test_refreshing_reports_stale_copies() -> None:
     copies = copies_of([60.0])
     copies.refresh(FIRST, 20.0)
     assert not copies.refresh(FIRST, 50.0)[0]
@@ -50,7 +50,7 @@ def test_important_pages_weigh_more() -> None:
     assert copies.fresh_seconds(8.0) == pytest.approx(6.0)
 
 
-def test_many_copies_taken_at_once_are_as_many_taken_one_by_one() -> None:
+def test_refreshing_many_copies_equals_refreshing_each() -> None:
     at_once, one_by_one = (copies_of([5.0, 9.0], [7.0]) for _ in range(2))
     for moment in (1.0, 6.0, 10.0):
         stale = at_once.refresh(BOTH, moment)

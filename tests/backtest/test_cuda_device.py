@@ -1,4 +1,4 @@
-"""The crawl's way to a GPU: all but the kernels themselves, which a stand-in runs in Python."""
+"""The GPU device without a GPU: a stand-in runs the kernels in Python."""
 
 import re
 import sys
@@ -21,7 +21,7 @@ from freshet.backtest.trace import Trace
 from freshet.core.errors import UsageError
 from freshet.formula.expression import parse_formula
 from freshet.formula.variables import PAPER_VARIABLES, WeightClock
-from tests.backtest.fake_cupy import Emulated, Missing
+from tests.backtest.fake_cupy import FakeCupy, MissingGpu
 from tests.backtest.traces import by_chance, in_groups
 
 TEXTS = ("t", "2", "t * X", "CG + 0.01 * t", "pow(SAD, t) + AAD / (GAD - n)", "log(NAD) / 0 - t")
@@ -34,12 +34,10 @@ def some_trace() -> Trace:
 
 @pytest.mark.parametrize("clock", ["visit", "cycle"])
 @pytest.mark.parametrize("floor", [-np.inf, 0.6])
-def test_what_the_kernels_are_given_finds_what_the_processor_finds(
-    clock: WeightClock, floor: float
-) -> None:
+def test_the_gpu_device_finds_what_the_processor_finds(clock: WeightClock, floor: float) -> None:
     trace, formulas = some_trace(), [parse_formula(text, PAPER_VARIABLES) for text in TEXTS]
     expected = FormulaBatchCrawl(trace, 4, KEYS, clock=clock).run(formulas, floor=floor)
-    device = CudaDevice(Emulated())
+    device = CudaDevice(FakeCupy())
     results = FormulaBatchCrawl(trace, 4, KEYS, clock=clock, device=device).run(
         formulas, floor=floor
     )
@@ -50,8 +48,8 @@ def test_what_the_kernels_are_given_finds_what_the_processor_finds(
     assert any(one.is_stopped for one in expected) == (floor > 0)
 
 
-def test_no_kernel_is_started_for_formulas_that_are_all_given_up() -> None:
-    device = CudaDevice(Emulated())
+def test_no_kernel_is_started_when_all_formulas_are_stopped() -> None:
+    device = CudaDevice(FakeCupy())
     formulas = [
         parse_formula("0 - X", PAPER_VARIABLES),
         parse_formula("0 - t * X", PAPER_VARIABLES),
@@ -60,25 +58,25 @@ def test_no_kernel_is_started_for_formulas_that_are_all_given_up() -> None:
     assert [one.is_stopped for one in results] == [True, True]
 
 
-def test_as_many_cells_are_crawled_at_a_time_as_the_free_memory_holds() -> None:
-    assert CudaDevice(Emulated()).max_cells == 2**20 // 64
+def test_the_batch_size_follows_the_free_memory() -> None:
+    assert CudaDevice(FakeCupy()).max_cells == 2**20 // 64
 
 
 @pytest.mark.parametrize(
     "source", [NUMBER_EQUAL_ROWS, CHOOSE, REFRESH_COPIES, REASSIGN_PAGES, VALUES]
 )
-def test_every_name_in_a_kernel_stands_for_something(source: str) -> None:
+def test_every_constant_in_a_kernel_is_defined(source: str) -> None:
     whole = define_constants(source, {"ROOM": 16, "BY_CYCLE": 0})
     defined = set(re.findall(r"#define (\w+)", whole))
     assert set(re.findall(r"\b[A-Z][A-Z_]*\b", re.sub(r'//.*|"C"', "", source))) <= defined
 
 
-def test_a_machine_without_a_gpu_is_told_so() -> None:
+def test_a_machine_without_a_gpu_gives_an_error() -> None:
     with pytest.raises(UsageError, match=r"no GPU can be used \(no CUDA-capable device"):
-        CudaDevice(Emulated(Missing))
+        CudaDevice(FakeCupy(MissingGpu))
 
 
-def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cupy_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(
         UsageError, match=r"pip install 'freshet-crawler\[gpu\]', or use the device cpu"

@@ -62,8 +62,10 @@ def plain_crawl(trace: Trace, score: Score, k: int, seed: int) -> list[list[int]
         visited = list(range(len(looks)))
         if now >= 2:
             draw = tie_breaker(seed, float(now * CYCLE_SECONDS))
-            lots = draw(np.arange(len(looks), dtype=np.int64)).tolist()
-            order = sorted(visited, key=lambda page: (-score(looks[page], now), lots[page]))
+            tie_break_keys = draw(np.arange(len(looks), dtype=np.int64)).tolist()
+            order = sorted(
+                visited, key=lambda page: (-score(looks[page], now), tie_break_keys[page])
+            )
             visited = order[:k]
             chosen.append(visited)
         for page in visited:
@@ -74,7 +76,7 @@ def plain_crawl(trace: Trace, score: Score, k: int, seed: int) -> list[list[int]
 
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_columns_choose_as_a_plain_loop_over_pages_does(name: str, seed: int) -> None:
+def test_the_crawl_selects_as_a_plain_loop_over_pages_does(name: str, seed: int) -> None:
     trace = in_groups(by_chance(60, 30, seed=seed))
     assert choices(trace, make_policy(name, seed=seed), 4) == plain_crawl(
         trace, SCORES[name], 4, seed

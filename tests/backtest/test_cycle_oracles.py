@@ -1,4 +1,4 @@
-"""The ceilings: choosers that look at the truth."""
+"""The oracles of the crawl in cycles."""
 
 from dataclasses import asdict, replace
 
@@ -25,16 +25,16 @@ def trace() -> Trace:
     return in_groups(by_chance(200, 60, seed=7))
 
 
-def test_the_oracle_of_changes_finds_every_stale_page_first(trace: Trace) -> None:
+def test_the_change_oracle_selects_stale_pages_first(trace: Trace) -> None:
     assert scored("oracle-change", trace, 0.05).ndcg == pytest.approx(1.0)
 
 
-def test_the_oracle_of_life_takes_the_page_that_then_stays() -> None:
+def test_the_lifetime_oracle_selects_the_page_that_stays_unchanged() -> None:
     trace = drawn("..xxxxx", "..x....")
     assert choices(trace, CYCLE_ORACLES["oracle-life"](trace), 1)[0] == [1]
 
 
-def test_no_page_is_visited_for_a_life_when_it_is_fresh() -> None:
+def test_the_lifetime_oracle_visits_no_fresh_page() -> None:
     trace = drawn("..x.x.", "......", "......")
     assert choices(trace, CYCLE_ORACLES["oracle-life"](trace), 1)[::2] == [[0], [0]]
 
@@ -48,7 +48,7 @@ def test_known_rates_visit_what_changes_always_for_changes_and_seldom_for_freshn
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1])
-def test_the_ceilings_stand_in_their_order(trace: Trace, share: float) -> None:
+def test_the_oracles_have_the_expected_order(trace: Trace, share: float) -> None:
     changes = [scored(name, trace, share).ndcg for name in ("known-rate-changes", "oracle-change")]
     fresh = [scored(name, trace, share).freshness for name in ("known-rate", "oracle-life")]
     assert changes == sorted(changes)
@@ -62,7 +62,7 @@ def test_equal_pages_stand_in_an_order_that_goes_by_the_seed(trace: Trace) -> No
     assert first != choices(trace, other, 10)
 
 
-def test_a_ceiling_looks_ahead(trace: Trace) -> None:
+def test_a_rate_oracle_knows_later_changes(trace: Trace) -> None:
     """What a policy must never do: other columns after a cut alter the choices before it."""
     cut = 20
     changed = np.column_stack([trace.changed(cycle) for cycle in range(trace.cycles)])
@@ -73,7 +73,7 @@ def test_a_ceiling_looks_ahead(trace: Trace) -> None:
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1])
-def test_the_ceilings_find_changes_sooner_and_more_of_them_than_policies(
+def test_the_oracles_find_changes_sooner_and_more_of_them_than_policies(
     trace: Trace, share: float
 ) -> None:
     k = visits_per_cycle(share, len(trace.pages))
@@ -86,14 +86,14 @@ def test_the_ceilings_find_changes_sooner_and_more_of_them_than_policies(
     change, life = scored("oracle-change", trace, share), scored("oracle-life", trace, share)
     assert change.changerate >= max(each.changerate for each in known.values())
     assert change.ndcg >= max(each.ndcg for each in known.values())
-    for ceiling in (change, life):
-        assert ceiling.detected > max(each.detected for each in known.values())
-        assert ceiling.time_waited < min(each.time_waited for each in known.values())
+    for oracle in (change, life):
+        assert oracle.detected > max(each.detected for each in known.values())
+        assert oracle.time_waited < min(each.time_waited for each in known.values())
     assert life.freshness > max(each.freshness for each in known.values())
 
 
 @pytest.mark.parametrize("name", CYCLE_ORACLES)
-def test_a_ceiling_has_every_measure(trace: Trace, name: str) -> None:
+def test_an_oracle_has_every_metric(trace: Trace, name: str) -> None:
     linked = replace(trace, new_links=np.ones((trace.cycles, len(trace.pages)), np.uint16))
     told = asdict(scored(name, linked, 0.05))
     assert not any(np.isnan(figure) for figure in told.values())

@@ -1,4 +1,4 @@
-"""Pages shared out for training, validation and test."""
+"""Pages split into training, validation and test."""
 
 import numpy as np
 from hypothesis import given
@@ -35,6 +35,6 @@ def test_training_and_validation_are_alike_in_size(pages: int, seed: int) -> Non
         assert abs(len(shares.test) - pages / FOLDS) < 1
 
 
-def test_pages_are_shared_out_by_the_seed() -> None:
+def test_the_seed_splits_the_pages() -> None:
     one, again, other = (split_folds(100, 0, seed=seed).test.tolist() for seed in (1, 1, 2))
     assert one == again != other

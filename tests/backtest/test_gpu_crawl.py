@@ -1,4 +1,4 @@
-"""The crawl by arrays chooses what a policy and the crawl by classes choose."""
+"""The batch crawl selects the same pages as a policy and as the crawl by classes."""
 
 import subprocess
 import sys
@@ -82,9 +82,11 @@ def test_a_result_is_that_of_the_crawl_by_classes(
     seed: int, floor: float, measure: FitnessMeasure
 ) -> None:
     trace, formulas = some_trace(seed, cycles=30), some_formulas(seed, 9)
-    lots = keys(seed, trace.cycles)
-    results = FormulaBatchCrawl(trace, 6, lots).run(formulas, floor=floor, measure=measure)
-    by_classes = HistoryClassCrawl(trace, 6, lots)
+    tie_break_keys = keys(seed, trace.cycles)
+    results = FormulaBatchCrawl(trace, 6, tie_break_keys).run(
+        formulas, floor=floor, measure=measure
+    )
+    by_classes = HistoryClassCrawl(trace, 6, tie_break_keys)
     for formula, result in zip(formulas, results, strict=True):
         expected = by_classes.run(formula, floor=floor, measure=measure)
         assert (result.is_stopped, columns(result)) == (expected.is_stopped, columns(expected))
@@ -106,7 +108,7 @@ def test_formulas_do_the_same_in_one_batch_and_in_many() -> None:
     assert [one.fitness for one in together] == [one.fitness for one in apart]
 
 
-def test_a_trace_without_cycles_after_the_warm_up_gives_no_finds() -> None:
+def test_a_trace_without_cycles_after_the_warm_up_finds_no_changes() -> None:
     (result,) = FormulaBatchCrawl(some_trace(1, cycles=2), 3, keys(0, 2)).run([
         parse_formula("t", PAPER_VARIABLES)
     ])
@@ -122,7 +124,7 @@ def test_an_unknown_device_is_refused() -> None:
         open_device("tpu")
 
 
-def test_a_formula_that_knows_more_than_the_sums_tell_is_refused() -> None:
+def test_a_formula_with_an_extended_variable_is_rejected() -> None:
     crawl = FormulaBatchCrawl(some_trace(1), 3, keys(0, 14))
     with pytest.raises(UsageError, match="does not support the variables weekday; use n, X, t"):
         crawl.run([Formula(("*", "t", "weekday"))])

@@ -1,4 +1,4 @@
-"""Unknown cells guessed from earlier runs."""
+"""Unknown cells are imputed from earlier runs."""
 
 from collections import Counter
 
@@ -50,26 +50,26 @@ def guessed(cells: str) -> str:
         ("...x...?", "...x...."),
     ],
 )
-def test_a_gap_is_a_change_when_the_usual_run_is_over(cells: str, filled: str) -> None:
+def test_an_unknown_cell_is_a_change_after_the_usual_run(cells: str, filled: str) -> None:
     assert guessed(cells) == filled
     assert line(impute_unknown(drawn(cells)), 0) == filled
 
 
 @given(LINES)
-def test_the_compiled_guess_equals_the_definition(lines: list[str]) -> None:
+def test_the_compiled_imputation_equals_the_definition(lines: list[str]) -> None:
     trace = impute_unknown(drawn(*lines))
     assert [line(trace, page) for page in range(len(lines))] == [guessed(each) for each in lines]
 
 
 @given(LINES, st.data())
-def test_a_guess_reads_earlier_cells_alone(lines: list[str], data: st.DataObject) -> None:
+def test_imputation_uses_earlier_cells_only(lines: list[str], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(lines[0])))
     others = [each[:cut] + each[cut:][::-1] for each in lines]
     before, after = impute_unknown(drawn(*lines)), impute_unknown(drawn(*others))
     assert np.array_equal(before.changed_bits[:cut], after.changed_bits[:cut])
 
 
-def test_what_was_unknown_stays_known_and_padding_stays_clear() -> None:
+def test_imputed_cells_stay_marked_as_unknown_and_padding_stays_clear() -> None:
     trace = drawn("xx?", "x.?", "?..")
     filled = impute_unknown(trace)
     assert np.array_equal(filled.unknown_bits, trace.unknown_bits)
@@ -78,7 +78,7 @@ def test_what_was_unknown_stays_known_and_padding_stays_clear() -> None:
     assert np.bitwise_count(filled.changed_bits).sum() == 4
 
 
-def test_many_pages_are_guessed_block_by_block() -> None:
+def test_many_pages_are_imputed_in_blocks() -> None:
     lines = ["xx?", "x.?"] * 20_000
     assert impute_unknown(drawn(*lines)).change_counts().tolist() == [3, 1] * 20_000
 

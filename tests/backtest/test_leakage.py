@@ -1,4 +1,4 @@
-"""No policy looks ahead: what no visit has seen alters no choice (spec of the default policy)."""
+"""No policy looks ahead: changes that no visit has seen alter no choice."""
 
 import numpy as np
 import pytest

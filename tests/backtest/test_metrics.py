@@ -1,4 +1,4 @@
-"""The measures of a simulated crawl, on cycles worked out by hand."""
+"""Metrics of a simulated crawl, on cycles computed by hand."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -114,7 +114,7 @@ def waits(trace: Trace, name: str, k: int) -> tuple[list[int], list[int]]:
     return found, missed
 
 
-class InTurn:
+class RoundRobin:
     """Visits one page after another, the last one first, and keeps the links it was told of."""
 
     name = "in-turn"
@@ -135,7 +135,7 @@ class InTurn:
 
 def test_every_change_since_the_last_visit_waits_for_the_visit_that_finds_it() -> None:
     trace = drawn("..xx...", "......x")
-    found = measure_crawl(crawl_in_cycles(trace, InTurn(), 1), trace.pages.importance, 1)
+    found = measure_crawl(crawl_in_cycles(trace, RoundRobin(), 1), trace.pages.importance, 1)
     assert found.time_to_detection == pytest.approx((1 + 0 + 0) / 3)
     assert found.detected == 1.0
     assert found.time_waited == found.time_to_detection
@@ -145,7 +145,7 @@ def test_a_visit_finds_the_links_that_came_since_the_visit_before() -> None:
     links = np.array([[9, 8, 2, 3, 0, 1, 4], [7, 6, 1, 0, 5, 0, 2]], np.uint16)
     bare = drawn("xxxx.xx", "xxx.x.x")
     trace = replace(bare, new_links=np.ascontiguousarray(links.T))
-    policy = InTurn()
+    policy = RoundRobin()
     told = measure_cycles(crawl_in_cycles(trace, policy, 1), trace.pages.importance, 1)
     assert policy.links == [9, 7, 8, 6, 1, 5, 5, 1, 2]
     assert told.column("new_links").tolist() == [1, 5, 5, 1, 2]
@@ -154,8 +154,8 @@ def test_a_visit_finds_the_links_that_came_since_the_visit_before() -> None:
     assert found.links_detected == pytest.approx(14 / 18)
 
 
-def test_without_known_links_there_is_nothing_to_tell_of_them() -> None:
-    policy = InTurn()
+def test_without_link_counts_the_link_metrics_are_undefined() -> None:
+    policy = RoundRobin()
     trace = drawn("xxxx", "xx.x")
     found = measure_crawl(crawl_in_cycles(trace, policy, 1), trace.pages.importance, 1)
     assert isnan(found.new_links)

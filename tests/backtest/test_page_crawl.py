@@ -1,4 +1,4 @@
-"""The crawl page by page chooses what the policy of a formula with extended names chooses."""
+"""The crawl page by page selects the same pages as the policy of the formula."""
 
 from functools import partial
 from random import Random
@@ -37,8 +37,8 @@ FORMULAS = (
 )
 
 
-class Noting(CycleFormulaPolicy):
-    """Remembers what it chose."""
+class RecordingPolicy(CycleFormulaPolicy):
+    """Remembers its selections."""
 
     chosen: list[list[int]]
 
@@ -61,7 +61,7 @@ def grown_formula(seed: int) -> Formula:
 def by_page(
     trace: Trace, formula: Formula, k: int, seed: int, clock: WeightClock
 ) -> list[list[int]]:
-    ranker = Noting(trace.pages, formula, clock=clock, seed=seed)
+    ranker = RecordingPolicy(trace.pages, formula, clock=clock, seed=seed)
     ranker.chosen = []
     PageCrawl(trace, k, lambda _: ranker).run(formula)
     return ranker.chosen
@@ -80,7 +80,7 @@ def test_a_crawl_page_by_page_visits_what_the_policy_visits_in_the_same_order(
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, PAGES), st.sampled_from(["visit", "cycle"]))
-def test_it_does_so_on_any_trace_with_any_formula_and_budget(
+def test_the_results_agree_on_any_trace_with_any_formula_and_budget(
     seed: int, k: int, clock: WeightClock
 ) -> None:
     trace, formula = some_trace(seed), grown_formula(seed)
@@ -104,7 +104,7 @@ def test_its_fitness_is_the_mean_that_the_measures_give() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["ndcg", "changerate"]))
-def test_of_the_papers_names_it_makes_what_the_crawl_by_classes_makes(
+def test_with_the_papers_variables_it_equals_the_crawl_by_classes(
     seed: int, measure: FitnessMeasure
 ) -> None:
     trace = some_trace(seed)
@@ -121,7 +121,7 @@ def test_of_the_papers_names_it_makes_what_the_crawl_by_classes_makes(
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0.05, 1.0), st.sampled_from(["ndcg", "changerate"]))
-def test_only_a_crawl_that_cannot_reach_the_floor_is_given_up(
+def test_only_a_crawl_that_cannot_reach_the_floor_is_stopped(
     seed: int, floor: float, measure: FitnessMeasure
 ) -> None:
     crawled, formula = crawl_of(some_trace(seed), seed=seed), grown_formula(seed)
@@ -148,7 +148,7 @@ class FixedRanking(CycleFormulaPolicy):
         return
 
 
-def test_a_find_among_equal_values_gains_the_mean_of_their_places() -> None:
+def test_a_change_among_equal_values_gains_the_mean_of_their_ranks() -> None:
     changed = np.zeros((4, 3), np.bool_)
     changed[0, 2] = True
     result = PageCrawl(in_groups(changed), 3, lambda _: FixedRanking()).run(

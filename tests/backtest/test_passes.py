@@ -1,4 +1,4 @@
-"""The compiled passes over copies and times, against plain loops."""
+"""The compiled loops over copies and times, against plain loops."""
 
 import numpy as np
 from hypothesis import given
@@ -8,9 +8,7 @@ from freshet.backtest.kernels import copies as kernels
 
 
 @given(st.integers(1, 70), st.integers(1, 12), st.integers(0, 2**32))
-def test_a_pass_over_bits_lets_each_copy_miss_the_changes_of_its_page(
-    pages: int, cycles: int, seed: int
-) -> None:
+def test_changes_are_counted_for_the_copy_of_each_page(pages: int, cycles: int, seed: int) -> None:
     changed = np.random.default_rng(seed).random((cycles, pages)) < 0.2
     stale = np.zeros(pages, np.bool_)
     since, counts = np.zeros(pages, np.int32), np.zeros(pages, np.int32)

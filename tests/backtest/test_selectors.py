@@ -1,4 +1,4 @@
-"""Whoever can be back-tested is found by name, formula or file; others are refused in one line."""
+"""Selectors are made by name, formula or file; unknown names give a one-line error."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -30,23 +30,23 @@ def trace() -> Trace:
     return build_trace("some", keys, rng.random((40, 12)) < rates[:, None])
 
 
-def visits(trace: Trace, chooser: Selector) -> list[list[int]]:
-    return [cycle.visited_pages.tolist() for cycle in crawl_in_cycles(trace, chooser, 4)]
+def visits(trace: Trace, selector: Selector) -> list[list[int]]:
+    return [cycle.visited_pages.tolist() for cycle in crawl_in_cycles(trace, selector, 4)]
 
 
 @pytest.mark.parametrize("name", ACCEPTED_NAMES)
-def test_every_name_has_its_contender(trace: Trace, name: str) -> None:
+def test_every_name_has_a_selector(trace: Trace, name: str) -> None:
     check_name(name)
     assert make_selector(name, trace, 1).name == name
 
 
-def test_all_are_policies_and_ceilings_but_no_variants() -> None:
+def test_all_means_policies_and_oracles_without_variants() -> None:
     assert {"rand", "bayes-freshness", "oracle-life", "known-rate"} <= set(ALL_NAMES)
     assert "nad-cycle" in ACCEPTED_NAMES
     assert "nad-cycle" not in ALL_NAMES
 
 
-def test_a_ceiling_looks_at_the_trace(trace: Trace) -> None:
+def test_an_oracle_reads_the_trace(trace: Trace) -> None:
     assert isinstance(make_selector("oracle-life", trace, 1), CycleLifetimeOracle)
 
 
@@ -75,9 +75,7 @@ def test_a_model_file_chooses_by_its_formula_and_clock(trace: Trace, tmp_path: P
     assert chosen != visits(trace, make_policy(FormulaRanking(model.formula, "visit"), seed=3))
 
 
-def test_a_model_that_was_learnt_on_the_trace_is_told_from_others(
-    trace: Trace, tmp_path: Path
-) -> None:
+def test_a_model_trained_on_the_trace_is_recognised(trace: Trace, tmp_path: Path) -> None:
     names = [str(tmp_path / name) for name in ("other.json", "own.json")]
     MODEL.save(Path(names[0]))
     replace(MODEL, digest=trace.digest).save(Path(names[1]))
@@ -101,7 +99,7 @@ def test_a_model_that_was_learnt_on_the_trace_is_told_from_others(
         ("t*" * 50_000, "shorten it"),
     ],
 )
-def test_what_is_no_contender_is_refused_in_one_line(name: str, said: str) -> None:
+def test_an_unknown_name_gives_a_one_line_error(name: str, said: str) -> None:
     with pytest.raises(UsageError) as refused:
         check_name(name)
     assert said in str(refused.value)

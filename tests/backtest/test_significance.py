@@ -1,4 +1,4 @@
-"""Intervals, paired tests and victories, against worked examples and laws."""
+"""Intervals, paired tests and cycle wins, against worked examples and laws."""
 
 from math import inf, isnan, nan
 
@@ -48,7 +48,7 @@ def test_values_that_are_not_known_are_left_out() -> None:
     assert some == paired_difference(np.array([1.0, 4.0]), np.array([0.0, 2.0]))
 
 
-def test_lists_do_as_well_as_arrays() -> None:
+def test_lists_are_accepted_as_arrays() -> None:
     ours, theirs = [[1.0, 2.0, 4.0], [1.5, 2.0, 5.0]], [[0.0, 2.0, 3.0], [0.5, 2.5, 3.0]]
     assert confidence_interval(ours[0]) == confidence_interval(np.array(ours[0]))
     assert paired_difference(ours[0], theirs[0]) == paired_difference(
@@ -76,7 +76,7 @@ def test_a_paired_test_is_the_one_of_scipy(theirs: FloatArray, seed: int) -> Non
 
 
 @given(SERIES, SERIES)
-def test_who_is_compared_with_whom_turns_the_sign_alone(one: FloatArray, other: FloatArray) -> None:
+def test_swapping_the_series_only_changes_the_sign(one: FloatArray, other: FloatArray) -> None:
     count = min(len(one), len(other))
     there, back = (
         paired_difference(one[:count], other[:count]),
@@ -104,7 +104,7 @@ def test_the_interval_holds_the_true_mean_as_often_as_it_says() -> None:
     assert held == pytest.approx(0.95, abs=0.012)
 
 
-def test_a_cycle_is_won_only_where_all_folds_agree_well_enough() -> None:
+def test_a_cycle_is_won_only_if_the_folds_agree() -> None:
     theirs = np.full((5, 4), 0.5)
     ours = theirs + np.array([
         [0.10, -0.20, 0.3, 0.0],
@@ -118,19 +118,19 @@ def test_a_cycle_is_won_only_where_all_folds_agree_well_enough() -> None:
     assert (told.won_by, told.lost_by) == (pytest.approx(0.2), pytest.approx(-0.4))
 
 
-def test_a_cycle_that_one_of_them_does_not_have_is_not_counted() -> None:
+def test_a_cycle_with_a_missing_value_is_not_counted() -> None:
     told = count_cycle_wins(np.array([[1.0, nan, 1.0]]), np.array([[0.5, 0.5, 1.0]]))
     assert (told.won, told.lost, told.tied) == (1, 0, 1)
 
 
-def test_without_a_victory_there_is_nothing_won_by() -> None:
+def test_without_a_win_there_is_no_mean_win() -> None:
     told = count_cycle_wins(np.array([[0.5]]), np.array([[0.5]]))
     assert isnan(told.won_by)
     assert isnan(told.lost_by)
 
 
 @given(SERIES, SERIES)
-def test_a_victory_is_the_others_loss(one: FloatArray, other: FloatArray) -> None:
+def test_a_win_is_a_loss_of_the_other(one: FloatArray, other: FloatArray) -> None:
     count = min(len(one), len(other)) // 3 * 3
     ours, theirs = one[:count].reshape(3, -1), other[:count].reshape(3, -1)
     there, back = count_cycle_wins(ours, theirs), count_cycle_wins(theirs, ours)

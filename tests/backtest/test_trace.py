@@ -1,4 +1,4 @@
-"""Traces: packed cells, and the recipe by which observed days become cells."""
+"""Traces: packed cells, and the layout of observed days as cells."""
 
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ def shown(table: PageDayTable, name: str = "mixed", longest: int = 180) -> dict[
 
 
 @given(arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=20)))
-def test_what_is_packed_is_what_comes_out(changed: BoolArray) -> None:
+def test_packed_cells_are_unpacked_unchanged(changed: BoolArray) -> None:
     keys = PageGroupKeys(*(np.zeros(len(changed), np.uint64),) * 3)
     unknown = np.roll(changed, 1, axis=1)
     trace = build_trace("any", keys, changed, unknown=unknown)
@@ -189,7 +189,7 @@ def test_more_new_links_than_a_cell_holds_are_as_many_as_it_holds() -> None:
     assert found.new_links.tolist() == [[65_535, 4]]
 
 
-def test_links_of_which_nothing_is_known_are_none() -> None:
+def test_unknown_link_counts_are_none() -> None:
     assert cells_of_all_days(observed(("one", 0, True, -1), ("one", 1, True, -1))).new_links is None
 
 
@@ -264,7 +264,7 @@ def test_a_digest_stays_the_same_from_one_run_to_the_next() -> None:
     assert drawn("x.?", "..x").digest == "219ca9b300a027fde9b005e1f62ce001"
 
 
-def test_rows_are_laid_out_the_same_whatever_is_taken_at_once(
+def test_the_row_batch_size_does_not_change_the_cells(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = np.random.default_rng(3)

@@ -1,4 +1,4 @@
-"""Small traces: drawn by hand, a line per page, or by chance with hosts, sites and directories."""
+"""Small traces: written by hand, a line per page, or random with hosts, sites and directories."""
 
 import numpy as np
 

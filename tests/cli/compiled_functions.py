@@ -88,15 +88,15 @@ def set_up_demo(folder: Path) -> None:
     """Do what the demonstration does before and while it crawls, without its server."""
     web = SimulatedWeb(1, START, 21.0)
     sockets = open_sockets(len(web.hosts), 0)
-    stage = build_collection(
+    demo_collection = build_collection(
         folder / "stage", web, [origin_of(each) for each in sockets], "100/day"
     )
     for each in sockets:
         each.close()
     warm_up(folder / "rehearsal", web)
     end = START.replace(day=6)
-    race = DemoScoreboard(stage, START, end, 100)
-    race.record_visit(next(iter(stage.web_indices)), START.timestamp())
+    race = DemoScoreboard(demo_collection, START, end, 100)
+    race.record_visit(next(iter(demo_collection.web_indices)), START.timestamp())
     race.scores(end)
 
 

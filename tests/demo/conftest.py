@@ -1,4 +1,4 @@
-"""A stage that the tests of the demonstration share: built once, never crawled."""
+"""A demo collection that the tests share: built once, never crawled."""
 
 from datetime import UTC, datetime
 
@@ -12,7 +12,7 @@ DAYS = 14
 
 
 @pytest.fixture(scope="session")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> DemoCollection:
+def demo_collection(tmp_path_factory: pytest.TempPathFactory) -> DemoCollection:
     """A collection of every page of a living web."""
     web = SimulatedWeb(1, START, DAYS)
     origins = [f"http://127.0.0.1:{8000 + host}" for host in range(len(web.hosts))]

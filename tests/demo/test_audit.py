@@ -1,4 +1,4 @@
-"""How a crawl of the living web is held against its promises."""
+"""The audit of a crawl of the simulated web."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,14 +43,14 @@ def row(
     return HistoryRow(Visit(uuid4().bytes, page, at(minutes), outcome), change)
 
 
-def asked(
-    stage: DemoCollection, page: int, minutes: float, status: int = 200, **more: float
+def request(
+    demo_collection: DemoCollection, page: int, minutes: float, status: int = 200, **more: float
 ) -> LoggedRequest:
-    place = stage.web_indices[page]
-    shown = stage.web.pages[place]
+    web_index = demo_collection.web_indices[page]
+    shown = demo_collection.web.pages[web_index]
     shows = status == 200
     return LoggedRequest(
-        to_epoch(at(minutes)), shown.host, shown.path, status, place, shows_content=shows,
+        to_epoch(at(minutes)), shown.host, shown.path, status, web_index, shows_content=shows,
         retry_after=more.get("wait"),
     )  # fmt: skip
 
@@ -60,13 +60,13 @@ def robots(host: int, minutes: float) -> LoggedRequest:
 
 
 def evidence(
-    stage: DemoCollection,
+    demo_collection: DemoCollection,
     visits: Sequence[HistoryRow],
     requests: Sequence[LoggedRequest],
     **booked: int,
 ) -> CrawlEvidence:
     histories: dict[int, list[HistoryRow]] = {
-        page: [] for page in [*stage.web_indices, stage.forbidden_page]
+        page: [] for page in [*demo_collection.web_indices, demo_collection.forbidden_page]
     }
     for each in visits:
         histories[each.visit.page].append(each)
@@ -74,23 +74,23 @@ def evidence(
     for request in requests:
         log.add(request)
     return CrawlEvidence(
-        stage, log, histories, booked or {"day": len(visits)}, budget=10, speed=1.0
+        demo_collection, log, histories, booked or {"day": len(visits)}, budget=10, speed=1.0
     )
 
 
 @pytest.fixture
-def page(stage: DemoCollection) -> int:
-    return next(iter(stage.web_indices))
+def page(demo_collection: DemoCollection) -> int:
+    return next(iter(demo_collection.web_indices))
 
 
 @pytest.fixture
-def sound(stage: DemoCollection, page: int) -> CrawlEvidence:
+def sound(demo_collection: DemoCollection, page: int) -> CrawlEvidence:
     """One page, visited every hour, and a page that robots.txt forbids."""
     visits = [row(page, 60 * hour) for hour in range(3)]
-    requests = [asked(stage, page, 60 * hour + 1) for hour in range(3)]
-    forbidden = row(stage.forbidden_page, 5, Outcome.ROBOTS)
+    requests = [request(demo_collection, page, 60 * hour + 1) for hour in range(3)]
+    forbidden = row(demo_collection.forbidden_page, 5, Outcome.ROBOTS)
     return replace(
-        evidence(stage, [*visits, forbidden], [robots(0, -30), *requests]),
+        evidence(demo_collection, [*visits, forbidden], [robots(0, -30), *requests]),
         booked_requests={"day": 3},
     )
 
@@ -109,27 +109,31 @@ def test_a_sound_crawl_keeps_every_promise_that_it_had_occasion_to_keep(
 
 
 def test_a_page_that_was_never_visited_is_named(
-    sound: CrawlEvidence, stage: DemoCollection
+    sound: CrawlEvidence, demo_collection: DemoCollection
 ) -> None:
     verdict = every_page_was_visited(sound)
     assert not verdict.kept
-    assert stage.name(list(stage.web_indices)[1]) in verdict.figures
+    assert demo_collection.name(list(demo_collection.web_indices)[1]) in verdict.figures
 
 
-def test_visits_and_answers_are_in_step_only_one_by_one(stage: DemoCollection, page: int) -> None:
+def test_visits_match_requests_only_one_by_one(demo_collection: DemoCollection, page: int) -> None:
     visits = [row(page, 0), row(page, 60)]
-    answers = [asked(stage, page, 1), asked(stage, page, 61)]
+    answers = [request(demo_collection, page, 1), request(demo_collection, page, 61)]
     assert visits_match_requests(visits, answers)
     assert visits_match_requests([*visits, row(page, 90, Outcome.ROBOTS)], answers)
     assert not visits_match_requests(visits, answers[:1])
     assert not visits_match_requests(visits[:1], answers)
-    assert not visits_match_requests(visits, [asked(stage, page, 1), asked(stage, page, 2)])
+    assert not visits_match_requests(
+        visits, [request(demo_collection, page, 1), request(demo_collection, page, 2)]
+    )
 
 
-def test_a_lost_visit_is_named_by_its_page(stage: DemoCollection, page: int) -> None:
-    verdict = no_visit_is_lost_or_doubled(evidence(stage, [], [asked(stage, page, 1)]))
+def test_a_lost_visit_is_named_by_its_page(demo_collection: DemoCollection, page: int) -> None:
+    verdict = no_visit_is_lost_or_doubled(
+        evidence(demo_collection, [], [request(demo_collection, page, 1)])
+    )
     assert not verdict.kept
-    assert stage.name(page) in verdict.figures
+    assert demo_collection.name(page) in verdict.figures
 
 
 def test_a_day_above_its_budget_breaks_the_promise(sound: CrawlEvidence) -> None:
@@ -140,7 +144,7 @@ def test_a_request_that_was_not_booked_breaks_the_promise(sound: CrawlEvidence) 
     assert not the_budget_was_kept(replace(sound, booked_requests={"day": 2})).kept
 
 
-def test_what_was_about_to_be_sent_at_the_end_may_stay_booked(sound: CrawlEvidence) -> None:
+def test_requests_not_sent_at_the_end_may_stay_booked(sound: CrawlEvidence) -> None:
     assert the_budget_was_kept(replace(sound, booked_requests={"day": 4})).kept
     assert not the_budget_was_kept(replace(sound, booked_requests={"one": 10, "two": 10})).kept
 
@@ -151,39 +155,47 @@ def test_the_last_day_need_not_be_spent_whole(sound: CrawlEvidence) -> None:
     assert not the_budget_was_spent(replace(sound, booked_requests=days | {"2026-03-03": 7})).kept
 
 
-def test_a_host_that_is_asked_again_too_soon_was_not_left_in_peace(stage: DemoCollection) -> None:
-    page = next(page for page in stage.web_indices if stage.kind(page) == "thread")
+def test_a_request_before_the_host_delay_breaks_the_promise(
+    demo_collection: DemoCollection,
+) -> None:
+    page = next(
+        page for page in demo_collection.web_indices if demo_collection.kind(page) == "thread"
+    )
     visits = [row(page, 0), row(page, 29)]
-    requests = [asked(stage, page, 1), asked(stage, page, 29.5)]
-    verdict = host_delays_were_kept(evidence(stage, visits, requests))
+    requests = [request(demo_collection, page, 1), request(demo_collection, page, 29.5)]
+    verdict = host_delays_were_kept(evidence(demo_collection, visits, requests))
     assert not verdict.kept
     assert "after 1770 s" in verdict.figures
 
 
-def test_a_crawl_delay_is_longer_than_our_own(stage: DemoCollection) -> None:
-    forum = next(i for i, host in enumerate(stage.web.hosts) if host.crawl_delay)
-    delay = stage.web.hosts[forum].crawl_delay / MINUTE
-    page = next(p for p, place in stage.web_indices.items() if stage.web.pages[place].host == forum)
+def test_a_crawl_delay_is_longer_than_our_own(demo_collection: DemoCollection) -> None:
+    forum = next(i for i, host in enumerate(demo_collection.web.hosts) if host.crawl_delay)
+    delay = demo_collection.web.hosts[forum].crawl_delay / MINUTE
+    page = next(
+        p
+        for p, web_index in demo_collection.web_indices.items()
+        if demo_collection.web.pages[web_index].host == forum
+    )
     for pause, kept in ((delay - 1, False), (delay + 1, True)):
         visits = [row(page, 0), row(page, pause)]
-        requests = [asked(stage, page, 0.5), asked(stage, page, pause)]
-        assert host_delays_were_kept(evidence(stage, visits, requests)).kept is kept
+        requests = [request(demo_collection, page, 0.5), request(demo_collection, page, pause)]
+        assert host_delays_were_kept(evidence(demo_collection, visits, requests)).kept is kept
 
 
 @pytest.mark.parametrize(("pause", "kept"), [(29, False), (31, True)])
-def test_retry_after_is_kept_to_the_second(
-    stage: DemoCollection, page: int, pause: float, kept: bool
+def test_retry_after_is_exact_to_the_second(
+    demo_collection: DemoCollection, page: int, pause: float, kept: bool
 ) -> None:
-    told = asked(stage, page, 0, 429, wait=30 * MINUTE)
-    again = asked(stage, page, pause)
-    assert retry_after_was_kept(evidence(stage, [], [told, again])).kept is kept
+    told = request(demo_collection, page, 0, 429, wait=30 * MINUTE)
+    again = request(demo_collection, page, pause)
+    assert retry_after_was_kept(evidence(demo_collection, [], [told, again])).kept is kept
 
 
-def test_a_page_asked_for_before_robots_txt_breaks_the_promise(
-    sound: CrawlEvidence, stage: DemoCollection, page: int
+def test_a_page_request_before_robots_txt_breaks_the_promise(
+    sound: CrawlEvidence, demo_collection: DemoCollection, page: int
 ) -> None:
     log = RequestLog()
-    log.add(asked(stage, page, 1))
+    log.add(request(demo_collection, page, 1))
     assert not robots_were_obeyed(replace(sound, log=log)).kept
 
 
@@ -195,24 +207,26 @@ def test_a_forbidden_address_that_was_asked_for_breaks_the_promise(sound: CrawlE
 
 
 def test_an_error_that_was_taken_for_a_change_breaks_the_promise(
-    stage: DemoCollection, page: int
+    demo_collection: DemoCollection, page: int
 ) -> None:
-    answer = asked(stage, page, 1, 404)
-    gone = evidence(stage, [row(page, 0, Outcome.GONE)], [answer])
+    answer = request(demo_collection, page, 1, 404)
+    gone = evidence(demo_collection, [row(page, 0, Outcome.GONE)], [answer])
     assert troubles_are_no_changes(gone).kept
     assert "1 gone" in troubles_are_no_changes(gone).figures
     for wrong in (row(page, 0), row(page, 0, Outcome.GONE, Change(True))):
-        assert not troubles_are_no_changes(evidence(stage, [wrong], [answer])).kept
+        assert not troubles_are_no_changes(evidence(demo_collection, [wrong], [answer])).kept
 
 
-def test_answers_of_304_are_counted(stage: DemoCollection, page: int, sound: CrawlEvidence) -> None:
+def test_answers_of_304_are_counted(
+    demo_collection: DemoCollection, page: int, sound: CrawlEvidence
+) -> None:
     assert not unchanged_pages_were_not_sent_again(sound).kept
-    sound.log.add(asked(stage, page, 500, 304))
+    sound.log.add(request(demo_collection, page, 500, 304))
     assert unchanged_pages_were_not_sent_again(sound).kept
 
 
 @pytest.mark.parametrize(("ours", "kept"), [(0.76, True), (0.73, True), (0.72, False)])
-def test_copies_are_held_against_those_of_round_robin(ours: float, kept: bool) -> None:
+def test_copies_are_compared_with_those_of_round_robin(ours: float, kept: bool) -> None:
     rivals = (CrawlerScore("age", 0, 0, 0.73, 0.0), CrawlerScore("nutch", 0, 0, 0.5, 0.0))
     verdict = copies_were_as_fresh_as_round_robin((
         CrawlerScore("freshet", 0, 0, ours, 0.0),
@@ -223,55 +237,66 @@ def test_copies_are_held_against_those_of_round_robin(ours: float, kept: bool) -
     assert verdict.figures.startswith(f"fresh {ours:.1%} of the time")
 
 
-def test_two_looks_at_once_are_in_step_and_a_third_is_not(stage: DemoCollection, page: int) -> None:
+def test_two_looks_at_once_match_and_a_third_does_not(
+    demo_collection: DemoCollection, page: int
+) -> None:
     two = [row(page, 0), row(page, 0.1), row(page, 9)]
-    answers = [asked(stage, page, minutes) for minutes in (1, 1.1, 10)]
+    answers = [request(demo_collection, page, minutes) for minutes in (1, 1.1, 10)]
     assert visits_match_requests(two, answers)
     assert not visits_match_requests([row(page, 0), row(page, 0.1), row(page, 0.2)], answers)
 
 
-def test_what_was_on_its_way_when_a_host_asked_to_wait_was_not_too_soon(
-    stage: DemoCollection, page: int
+def test_a_request_sent_before_retry_after_is_no_violation(
+    demo_collection: DemoCollection, page: int
 ) -> None:
-    throttled = [asked(stage, page, 1, 429, wait=3600.0), asked(stage, page, 1.5)]
-    assert retry_after_was_kept(evidence(stage, [row(page, 0), row(page, 0.5)], throttled)).kept
-    later = evidence(stage, [row(page, 0), row(page, 1.2)], throttled)
+    throttled = [
+        request(demo_collection, page, 1, 429, wait=3600.0),
+        request(demo_collection, page, 1.5),
+    ]
+    assert retry_after_was_kept(
+        evidence(demo_collection, [row(page, 0), row(page, 0.5)], throttled)
+    ).kept
+    later = evidence(demo_collection, [row(page, 0), row(page, 1.2)], throttled)
     assert not retry_after_was_kept(later).kept
 
 
-def looks_at(stage: DemoCollection, page: int, told: Sequence[bool]) -> list[HistoryRow]:
+def looks_at(demo_collection: DemoCollection, page: int, told: Sequence[bool]) -> list[HistoryRow]:
     """Return looks an hour apart at a page, all of other text, and what was said of each."""
     return [
         row(page, 60 * hour, change=Change(changed, text=True)) for hour, changed in enumerate(told)
     ]
 
 
-def noisy_page(stage: DemoCollection) -> int:
+def noisy_page(demo_collection: DemoCollection) -> int:
     """Return a page whose every version differs by noise alone."""
-    return next(page for page in stage.web_indices if stage.kind(page) == "status")
+    return next(
+        page for page in demo_collection.web_indices if demo_collection.kind(page) == "status"
+    )
 
 
-def test_noise_counts_once_ten_looks_have_been_learnt_from(stage: DemoCollection) -> None:
-    page = noisy_page(stage)
-    visits = looks_at(stage, page, [True] * 10 + [False] * 20)
-    log = [asked(stage, page, 60 * hour) for hour in range(30)]
-    verdict = noise_was_recognised(evidence(stage, visits, log))
+def test_noise_counts_once_ten_looks_have_been_learnt_from(demo_collection: DemoCollection) -> None:
+    page = noisy_page(demo_collection)
+    visits = looks_at(demo_collection, page, [True] * 10 + [False] * 20)
+    log = [request(demo_collection, page, 60 * hour) for hour in range(30)]
+    verdict = noise_was_recognised(evidence(demo_collection, visits, log))
     assert verdict.kept
     assert verdict.figures == "20 of 20 noisy versions recognised, 0 of 0 changes hidden"
 
 
-def test_noise_that_is_taken_for_change_is_noticed(stage: DemoCollection) -> None:
-    page = noisy_page(stage)
-    visits = looks_at(stage, page, [False] * 10 + [True, True] + [False] * 18)
-    log = [asked(stage, page, 60 * hour) for hour in range(30)]
-    verdict = noise_was_recognised(evidence(stage, visits, log))
+def test_noise_that_is_taken_for_change_is_noticed(demo_collection: DemoCollection) -> None:
+    page = noisy_page(demo_collection)
+    visits = looks_at(demo_collection, page, [False] * 10 + [True, True] + [False] * 18)
+    log = [request(demo_collection, page, 60 * hour) for hour in range(30)]
+    verdict = noise_was_recognised(evidence(demo_collection, visits, log))
     assert (verdict.kept, verdict.figures[:8]) == (False, "18 of 20")
 
 
-def test_changes_that_are_hidden_are_noticed(stage: DemoCollection) -> None:
-    busy = next(page for page in stage.web_indices if stage.kind(page) == "news")
-    visits = looks_at(stage, busy, [True] * 10 + [False] * 20)
-    log = [asked(stage, busy, 60 * hour) for hour in range(30)]
-    verdict = noise_was_recognised(evidence(stage, visits, log))
+def test_changes_that_are_hidden_are_noticed(demo_collection: DemoCollection) -> None:
+    busy = next(
+        page for page in demo_collection.web_indices if demo_collection.kind(page) == "news"
+    )
+    visits = looks_at(demo_collection, busy, [True] * 10 + [False] * 20)
+    log = [request(demo_collection, busy, 60 * hour) for hour in range(30)]
+    verdict = noise_was_recognised(evidence(demo_collection, visits, log))
     assert not verdict.kept
     assert "0 changes hidden" not in verdict.figures

@@ -1,4 +1,4 @@
-"""Rivals ask the same hosts as Freshet does, and keep to the same limits."""
+"""Baselines send requests to the same hosts as Freshet and keep the same limits."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -18,44 +18,50 @@ DAYS = 3
 
 
 @pytest.fixture(scope="module")
-def rival(stage: DemoCollection) -> BaselineCrawler:
-    rival = BaselineCrawler(make_policy("age", live=True), stage, BUDGET, START)
-    rival.advance(START + timedelta(days=DAYS))
-    return rival
+def baseline(demo_collection: DemoCollection) -> BaselineCrawler:
+    baseline = BaselineCrawler(make_policy("age", live=True), demo_collection, BUDGET, START)
+    baseline.advance(START + timedelta(days=DAYS))
+    return baseline
 
 
-def requests_of(rival: BaselineCrawler) -> Sequence[LoggedRequest]:
-    return rival.log.requests
+def requests_of(baseline: BaselineCrawler) -> Sequence[LoggedRequest]:
+    return baseline.log.requests
 
 
-def test_a_rival_spends_its_budget_evenly(rival: BaselineCrawler, stage: DemoCollection) -> None:
-    pauses = {round(after.time - before.time) for before, after in pairwise(requests_of(rival))}
-    assert len(requests_of(rival)) == BUDGET * DAYS + 1
+def test_a_baseline_spends_its_budget_evenly(
+    baseline: BaselineCrawler, demo_collection: DemoCollection
+) -> None:
+    pauses = {round(after.time - before.time) for before, after in pairwise(requests_of(baseline))}
+    assert len(requests_of(baseline)) == BUDGET * DAYS + 1
     assert pauses == {86_400 // BUDGET}
-    assert {asked.page for asked in requests_of(rival)} == set(stage.web_indices.values())
+    assert {request.page for request in requests_of(baseline)} == set(
+        demo_collection.web_indices.values()
+    )
 
 
-def test_a_rival_leaves_hosts_in_peace(rival: BaselineCrawler, stage: DemoCollection) -> None:
-    for host, named in enumerate(stage.web.hosts):
-        asked = [each for each in requests_of(rival) if each.host == host]
-        for before, after in pairwise(asked):
+def test_a_baseline_obeys_host_delays(
+    baseline: BaselineCrawler, demo_collection: DemoCollection
+) -> None:
+    for host, named in enumerate(demo_collection.web.hosts):
+        request = [each for each in requests_of(baseline) if each.host == host]
+        for before, after in pairwise(request):
             delay = max(DELAY, named.crawl_delay, before.retry_after or 0.0)
             assert after.time - before.time >= delay
 
 
-def test_a_rival_is_told_what_it_has_already(rival: BaselineCrawler) -> None:
-    statuses = [asked.status for asked in requests_of(rival)]
+def test_a_baseline_gets_304_for_unchanged_pages(baseline: BaselineCrawler) -> None:
+    statuses = [request.status for request in requests_of(baseline)]
     assert 0 < statuses.count(HTTPStatus.NOT_MODIFIED) < len(statuses) / 2
 
 
 def test_advancing_in_steps_is_advancing_at_once(
-    rival: BaselineCrawler, stage: DemoCollection
+    baseline: BaselineCrawler, demo_collection: DemoCollection
 ) -> None:
-    stepping = BaselineCrawler(make_policy("age", live=True), stage, BUDGET, START)
+    stepping = BaselineCrawler(make_policy("age", live=True), demo_collection, BUDGET, START)
     for hours in range(0, 24 * DAYS + 1, 7):
         stepping.advance(START + timedelta(hours=hours))
     end = START + timedelta(days=DAYS)
-    assert stepping.advance(end) == rival.advance(end)
+    assert stepping.advance(end) == baseline.advance(end)
 
 
 def test_conditions_are_the_entity_tag_or_else_the_date_and_audits_have_none() -> None:

@@ -1,4 +1,4 @@
-"""The clock that waits for its cue."""
+"""The clock that stands still until it begins."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,7 +9,7 @@ from freshet.demo.clock import DeferredClock
 START = datetime(2026, 3, 2, tzinfo=UTC)
 
 
-def test_a_clock_stands_still_until_its_cue_and_then_runs_fast() -> None:
+def test_a_clock_stands_still_until_it_begins_and_then_runs_fast() -> None:
     clock = DeferredClock(START, speed=1e6)
     assert clock.now() == clock.now() == START
     assert clock.seconds_until(START + timedelta(seconds=2e6)) == pytest.approx(2.0)

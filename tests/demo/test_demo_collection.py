@@ -9,38 +9,46 @@ from freshet.record.store import CollectionStore
 
 
 def test_every_page_is_there_with_its_importance_and_one_that_is_forbidden(
-    stage: DemoCollection,
+    demo_collection: DemoCollection,
 ) -> None:
-    with CollectionStore.open(stage.path) as collection:
+    with CollectionStore.open(demo_collection.path) as collection:
         pages = {page.id: page for page in collection.pages()}
         weights = collection.catalog.importance_by_page()
-    assert len(pages) == len(stage.web.pages) + 1
-    for page, place in stage.web_indices.items():
-        assert pages[page].url == stage.url(place)
-        assert weights[page] == stage.web.pages[place].importance
-    assert pages[stage.forbidden_page].url == stage.origins[0] + FORBIDDEN_PATH
-    assert stage.forbidden_page not in stage.web_indices
+    assert len(pages) == len(demo_collection.web.pages) + 1
+    for page, web_index in demo_collection.web_indices.items():
+        assert pages[page].url == demo_collection.url(web_index)
+        assert weights[page] == demo_collection.web.pages[web_index].importance
+    assert pages[demo_collection.forbidden_page].url == demo_collection.origins[0] + FORBIDDEN_PATH
+    assert demo_collection.forbidden_page not in demo_collection.web_indices
 
 
-def test_only_the_ports_of_the_web_are_opened_and_the_budget_is_set(stage: DemoCollection) -> None:
-    with CollectionStore.open(stage.path) as collection:
+def test_only_the_ports_of_the_web_are_opened_and_the_budget_is_set(
+    demo_collection: DemoCollection,
+) -> None:
+    with CollectionStore.open(demo_collection.path) as collection:
         settings = collection.settings
     assert settings.network.allow == tuple(f"127.0.0.1/32:{8000 + host}" for host in range(8))
     assert settings.budget == "100/day"
-    assert settings.politeness.longest_delay >= max(host.crawl_delay for host in stage.web.hosts)
+    assert settings.politeness.longest_delay >= max(
+        host.crawl_delay for host in demo_collection.web.hosts
+    )
 
 
-def test_the_truth_is_that_of_the_web_in_the_order_of_the_pages(stage: DemoCollection) -> None:
-    truth = stage.ground_truth()
-    assert truth.pages.ids.tolist() == list(stage.web_indices)
-    for row, place in enumerate(stage.web_indices.values()):
+def test_the_truth_is_that_of_the_web_in_the_order_of_the_pages(
+    demo_collection: DemoCollection,
+) -> None:
+    truth = demo_collection.ground_truth()
+    assert truth.pages.ids.tolist() == list(demo_collection.web_indices)
+    for row, web_index in enumerate(demo_collection.web_indices.values()):
         times = truth.times[truth.starts[row] : truth.starts[row + 1]]
-        assert np.array_equal(times, stage.web.change_times(place))
-        assert truth.is_noisy[row] == stage.web.pages[place].is_noisy
+        assert np.array_equal(times, demo_collection.web.change_times(web_index))
+        assert truth.is_noisy[row] == demo_collection.web.pages[web_index].is_noisy
 
 
-def test_the_foremost_pages_are_one_of_each_kind(stage: DemoCollection) -> None:
-    kinds = {page.kind for page in stage.web.pages}
-    shown = Counter(stage.kind(page) for page in stage.pages_to_show(len(kinds)))
+def test_the_pages_to_show_are_one_of_each_kind(demo_collection: DemoCollection) -> None:
+    kinds = {page.kind for page in demo_collection.web.pages}
+    shown = Counter(
+        demo_collection.kind(page) for page in demo_collection.pages_to_show(len(kinds))
+    )
     assert shown == Counter(kinds)
-    assert len(stage.pages_to_show(1000)) == len(stage.web_indices)
+    assert len(demo_collection.pages_to_show(1000)) == len(demo_collection.web_indices)

@@ -1,4 +1,4 @@
-"""What the hosts of the living web answer."""
+"""The responses of the simulated hosts."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -41,15 +41,15 @@ def header(answer: HostResponse, name: str) -> str:
     return dict(answer.headers)[name]
 
 
-def test_a_page_is_answered_with_what_it_is_now(hosts: SimulatedHosts, clock: FixedClock) -> None:
+def test_a_response_shows_the_current_version(hosts: SimulatedHosts, clock: FixedClock) -> None:
     page = WEB.find_page(DOCS, "/manual/1")
     assert page is not None
     answer = get(hosts, DOCS, "/manual/1")
     assert answer.status == 200
     assert WEB.text(page, to_epoch(clock.now())).split("\n")[0].encode() in answer.body
-    asked = hosts.log.requests[0]
-    assert (asked.page, asked.status, asked.shows_content) == (page, 200, True)
-    assert asked.version == WEB.version_at(page, asked.time)
+    request = hosts.log.requests[0]
+    assert (request.page, request.status, request.shows_content) == (page, 200, True)
+    assert request.version == WEB.version_at(page, request.time)
 
 
 def test_a_page_with_the_same_entity_tag_is_not_sent_again(hosts: SimulatedHosts) -> None:
@@ -76,7 +76,7 @@ def test_a_changed_page_has_another_entity_tag(hosts: SimulatedHosts, clock: Fix
     assert get(hosts, DOCS, "/manual/1", if_none_match=tag).status == 200
 
 
-def test_a_host_asked_too_often_wants_to_be_left_alone(
+def test_a_host_with_too_many_requests_answers_429(
     hosts: SimulatedHosts, clock: FixedClock
 ) -> None:
     throttle = WEB.hosts[SHOP].throttle
@@ -91,7 +91,7 @@ def test_a_host_asked_too_often_wants_to_be_left_alone(
     assert get(hosts, SHOP, "/lamps/").status == 200
 
 
-def test_the_patience_of_a_host_is_not_tried_by_robots_txt(hosts: SimulatedHosts) -> None:
+def test_robots_txt_does_not_count_for_the_throttle(hosts: SimulatedHosts) -> None:
     answers = [get(hosts, SHOP, "/robots.txt") for _ in range(20)]
     assert {answer.status for answer in answers} == {200}
 
@@ -133,19 +133,19 @@ def test_robots_txt_names_the_delay_and_the_sitemap_where_it_is_served(
     assert f"Sitemap: {ORIGINS[DOCS]}/sitemap.xml" in robots
     assert f"<loc>{ORIGINS[DOCS]}/manual/1</loc>" in get(hosts, DOCS, "/sitemap.xml").body.decode()
     assert get(hosts, FORUM, "/sitemap.xml").status == 404
-    assert all(asked.page is None for asked in hosts.log.requests)
+    assert all(request.page is None for request in hosts.log.requests)
 
 
-def test_what_is_no_page_is_not_found_and_only_get_is_allowed(hosts: SimulatedHosts) -> None:
+def test_an_unknown_path_is_not_found_and_only_get_is_allowed(hosts: SimulatedHosts) -> None:
     assert get(hosts, DOCS, "/manual/100").status == 404
     assert hosts.respond(DOCS, "POST", "/manual/1", {}).status == 405
 
 
-def test_a_request_is_found_by_when_it_went_out() -> None:
+def test_a_request_is_found_by_its_sending_time() -> None:
     log = RequestLog()
     first, second = LoggedRequest(10.0, 0, "/", 200, 7), LoggedRequest(20.0, 0, "/", 304, 7)
-    for asked in (first, LoggedRequest(15.0, 0, "/robots.txt", 200), second):
-        log.add(asked)
+    for request in (first, LoggedRequest(15.0, 0, "/robots.txt", 200), second):
+        log.add(request)
     assert log.response_to(7, 9.5) is first
     assert log.response_to(7, 10.5) is second
     assert log.response_to(7, 20.5) is None

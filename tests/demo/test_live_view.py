@@ -1,4 +1,4 @@
-"""What the live view draws."""
+"""The live view on the terminal."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -40,11 +40,11 @@ SIGHT = LiveStatus(
 )
 
 
-def drawn(sight: LiveStatus, monkeypatch: pytest.MonkeyPatch, width: int = 120) -> list[str]:
+def drawn(status: LiveStatus, monkeypatch: pytest.MonkeyPatch, width: int = 120) -> list[str]:
     console = Console(width=width, height=40)
     monkeypatch.setattr(live_view, "console", console)
     with console.capture() as capture:
-        console.print(live_view.render_demo_state(sight))
+        console.print(live_view.render_demo_state(status))
     return capture.get().split("\n")
 
 
@@ -52,16 +52,16 @@ def line_with(text: str, lines: list[str]) -> str:
     return next(line for line in lines if text in line)
 
 
-def test_the_picture_tells_the_time_the_budget_and_the_visits(
+def test_the_view_shows_the_time_the_budget_and_the_visits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lines = drawn(SIGHT, monkeypatch)
     assert lines[0].startswith("Thu 05 March, 12:00  ━━━━━━━━━━──────────")
     assert "budget today 42 of 100" in lines[0]
-    assert lines[1] == "1,203 visits, 200 of them answered “not modified”, 3 without content"
+    assert lines[1] == "1,203 visits, 200 of them “not modified”, 3 without content"
 
 
-def test_the_picture_has_a_line_for_everyone_in_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_view_has_a_line_for_every_crawler(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = drawn(SIGHT, monkeypatch)
     for name, fresh, found in (
         ("Freshet", "90.0%", "55"),
@@ -74,9 +74,7 @@ def test_the_picture_has_a_line_for_everyone_in_the_race(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_page_is_drawn_with_what_is_expected_of_it(
-    width: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_is_shown_with_its_forecast(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = drawn(SIGHT, monkeypatch, width)
     line = line_with("herald.example/  ", lines)
     for text in ("news", "3 h ago", "in 5 h", "0.25", "●"):
@@ -86,11 +84,11 @@ def test_a_page_is_drawn_with_what_is_expected_of_it(
 
 
 def test_a_page_whose_time_has_come_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
-    sight = replace(SIGHT, pages=(replace(NEWS, next_check=NOW - HOUR),))
-    assert " due " in line_with("herald.example/  ", drawn(sight, monkeypatch))
+    status = replace(SIGHT, pages=(replace(NEWS, next_check=NOW - HOUR),))
+    assert " due " in line_with("herald.example/  ", drawn(status, monkeypatch))
 
 
-def test_a_page_of_which_nothing_is_expected_has_empty_cells(
+def test_a_page_without_a_forecast_has_empty_cells(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     blank = replace(NEWS, name="blank", last_change=None, next_check=None, chance=None, rate=None)
@@ -98,15 +96,15 @@ def test_a_page_of_which_nothing_is_expected_has_empty_cells(
     assert line.split() == ["blank", "news"]
 
 
-def test_what_was_just_found_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recent_findings_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Thu 12:00  herald.example/  words changed: 12" in drawn(SIGHT, monkeypatch)
 
 
 def test_text_that_could_steer_the_terminal_is_not_passed_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sight = replace(SIGHT, findings=(VisitFinding(NOW, "a\x1b[31mb", "c\nd"),))
-    assert "Thu 12:00  a?[31mb  c d" in drawn(sight, monkeypatch)
+    status = replace(SIGHT, findings=(VisitFinding(NOW, "a\x1b[31mb", "c\nd"),))
+    assert "Thu 12:00  a?[31mb  c d" in drawn(status, monkeypatch)
 
 
 def test_a_low_terminal_still_shows_some_pages(monkeypatch: pytest.MonkeyPatch) -> None:

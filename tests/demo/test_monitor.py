@@ -1,4 +1,4 @@
-"""What there is to see while the demonstration runs."""
+"""The live status of the demonstration."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -26,23 +26,25 @@ END = START + timedelta(days=DAYS)
 
 
 @pytest.fixture
-def watch(stage: DemoCollection) -> CrawlMonitor:
+def watch(demo_collection: DemoCollection) -> CrawlMonitor:
     policy = make_policy("bayes-freshness", live=True)
-    policy.add(stage.page_table)
-    race = DemoScoreboard(stage, START, END, 100)
-    return CrawlMonitor(stage, race, policy, RequestLog(), (START, END), page_count=3)
+    policy.add(demo_collection.page_table)
+    race = DemoScoreboard(demo_collection, START, END, 100)
+    return CrawlMonitor(demo_collection, race, policy, RequestLog(), (START, END), page_count=3)
 
 
-def page_of_kind(stage: DemoCollection, kind: str) -> int:
-    return next(page for page in stage.web_indices if stage.kind(page) == kind)
+def page_of_kind(demo_collection: DemoCollection, kind: str) -> int:
+    return next(page for page in demo_collection.web_indices if demo_collection.kind(page) == kind)
 
 
 def tell(
     watch: CrawlMonitor, page: int, sent: float, outcome: Outcome, change: Change | None = None
 ) -> None:
     """Let the crawl tell of a visit that its host answered a minute later."""
-    place = watch.demo_collection.web_indices[page]
-    watch.log.add(LoggedRequest(sent + 60, 0, "/", 200, place, shows_content=outcome is Outcome.OK))
+    web_index = watch.demo_collection.web_indices[page]
+    watch.log.add(
+        LoggedRequest(sent + 60, 0, "/", 200, web_index, shows_content=outcome is Outcome.OK)
+    )
     visit = Visit(uuid4().bytes, page, from_epoch(sent), outcome)
     watch.on_event(CrawlEvent([(visit, change)], SPENDING, queue=QUIET, recording_seconds=0.01))
 
@@ -58,70 +60,72 @@ def test_visits_that_began_late_are_counted(watch: CrawlMonitor) -> None:
     assert watch.status(START).late_visits == 2
 
 
-def whats(sight: LiveStatus) -> Sequence[str]:
-    return [find.text for find in sight.findings]
+def whats(status: LiveStatus) -> Sequence[str]:
+    return [find.text for find in status.findings]
 
 
-def test_what_was_heard_is_in_the_next_picture(watch: CrawlMonitor, stage: DemoCollection) -> None:
-    page = page_of_kind(stage, "static")
+def test_queued_events_are_in_the_next_status(
+    watch: CrawlMonitor, demo_collection: DemoCollection
+) -> None:
+    page = page_of_kind(demo_collection, "static")
     tell(watch, page, to_epoch(START), Outcome.OK)
     tell(watch, page, to_epoch(START) + 3600, Outcome.NOT_MODIFIED, Change(False))
-    sight = watch.status(START + timedelta(hours=2))
-    assert sight.outcomes == {"ok": 1, "not-modified": 1}
-    assert sight.visits == sight.scores[0].visits == 2
-    assert sight.spending == SPENDING
-    assert sight.elapsed_share == pytest.approx(2 / (24 * DAYS))
-    assert whats(sight) == []
+    status = watch.status(START + timedelta(hours=2))
+    assert status.outcomes == {"ok": 1, "not-modified": 1}
+    assert status.visits == status.scores[0].visits == 2
+    assert status.spending == SPENDING
+    assert status.elapsed_share == pytest.approx(2 / (24 * DAYS))
+    assert whats(status) == []
 
 
-def test_real_changes_are_told_from_what_differs_at_every_visit(
-    watch: CrawlMonitor, stage: DemoCollection
+def test_real_changes_are_distinguished_from_noise(
+    watch: CrawlMonitor, demo_collection: DemoCollection
 ) -> None:
-    news, status = page_of_kind(stage, "news"), page_of_kind(stage, "status")
-    changed = float(stage.web.change_times(stage.web_indices[news])[0])
+    news, status = page_of_kind(demo_collection, "news"), page_of_kind(demo_collection, "status")
+    changed = float(demo_collection.web.change_times(demo_collection.web_indices[news])[0])
     change = Change(True, words=12, new_internal=2, new_external=0)
     for page in (news, status):
         tell(watch, page, changed - 3600, Outcome.OK)
         tell(watch, page, changed + 3600, Outcome.OK, change)
-    sight = watch.status(from_epoch(changed + 7200))
-    assert sorted(whats(sight)) == [
+    status = watch.status(from_epoch(changed + 7200))
+    assert sorted(whats(status)) == [
         "changed, but only in what differs at every visit",
         "words changed: 12, new links: 2",
     ]
-    assert sight.scores[0].changes_found == 1
+    assert status.scores[0].changes_found == 1
 
 
-def test_a_visit_without_content_is_told_and_takes_no_copy(
-    watch: CrawlMonitor, stage: DemoCollection
+def test_a_visit_without_content_is_reported_and_refreshes_no_copy(
+    watch: CrawlMonitor, demo_collection: DemoCollection
 ) -> None:
-    page = page_of_kind(stage, "guarded")
+    page = page_of_kind(demo_collection, "guarded")
     tell(watch, page, to_epoch(START), Outcome.CAPTCHA)
-    sight = watch.status(START + timedelta(hours=1))
-    assert whats(sight) == ["captcha: no content, no change"]
-    assert sight.scores[0].fresh_now == 0.0
+    status = watch.status(START + timedelta(hours=1))
+    assert whats(status) == ["captcha: no content, no change"]
+    assert status.scores[0].fresh_now == 0.0
 
 
-def test_a_page_that_is_none_of_the_web_counts_for_outcomes_alone(
-    watch: CrawlMonitor, stage: DemoCollection
+def test_a_page_outside_the_web_counts_only_for_outcomes(
+    watch: CrawlMonitor, demo_collection: DemoCollection
 ) -> None:
-    visit = Visit(uuid4().bytes, stage.forbidden_page, START, Outcome.ROBOTS)
+    visit = Visit(uuid4().bytes, demo_collection.forbidden_page, START, Outcome.ROBOTS)
     watch.on_event(CrawlEvent([(visit, None)], SPENDING, queue=QUIET, recording_seconds=0.01))
-    sight = watch.status(START + timedelta(hours=1))
-    assert sight.outcomes == {"robots": 1}
-    assert sight.scores[0].visits == 0
+    status = watch.status(START + timedelta(hours=1))
+    assert status.outcomes == {"robots": 1}
+    assert status.scores[0].visits == 0
 
 
-def test_pages_are_shown_with_what_is_expected_of_them(
-    watch: CrawlMonitor, stage: DemoCollection
+def test_pages_are_shown_with_their_forecasts(
+    watch: CrawlMonitor, demo_collection: DemoCollection
 ) -> None:
-    page = stage.pages_to_show(3)[0]
+    page = demo_collection.pages_to_show(3)[0]
     start = to_epoch(START)
     tell(watch, page, start, Outcome.OK)
     tell(watch, page, start + 86_400, Outcome.OK, Change(True, words=3))
-    sight = watch.status(START + timedelta(days=2))
-    shown = sight.pages[0]
-    assert len(sight.pages) == 3
-    assert (shown.name, shown.kind) == (stage.name(page), stage.kind(page))
+    status = watch.status(START + timedelta(days=2))
+    shown = status.pages[0]
+    assert len(status.pages) == 3
+    assert (shown.name, shown.kind) == (demo_collection.name(page), demo_collection.kind(page))
     assert (shown.looks, shown.changes) == (1, 1)
     assert shown.last_change == START + timedelta(days=1)
     assert shown.rate_low is not None
@@ -132,7 +136,7 @@ def test_pages_are_shown_with_what_is_expected_of_them(
     assert 0 < shown.chance < 1
 
 
-def test_pictures_come_until_the_watch_is_over(watch: CrawlMonitor) -> None:
+def test_the_status_is_shown_until_the_context_ends(watch: CrawlMonitor) -> None:
     seen: SimpleQueue[LiveStatus] = SimpleQueue()
     with watch.showing_status(FixedClock(START), seen.put):
         assert seen.get(timeout=30).now == START

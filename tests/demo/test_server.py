@@ -1,4 +1,4 @@
-"""The living web over HTTP."""
+"""The simulated web over HTTP."""
 
 import socket
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ def test_an_answer_of_304_has_no_body() -> None:
         connection.close()
 
 
-def test_what_is_no_http_is_refused() -> None:
+def test_invalid_http_is_rejected() -> None:
     sockets = open_sockets(1)
     with (
         LoopbackServer(sockets, echo),
@@ -51,7 +51,7 @@ def test_what_is_no_http_is_refused() -> None:
         assert line.recv(1000).startswith(b"HTTP/1.1 400 Bad Request\r\n")
 
 
-def test_a_server_that_was_left_answers_no_more() -> None:
+def test_a_closed_server_does_not_respond() -> None:
     sockets = open_sockets(1)
     port = port_of(sockets[0])
     with (

@@ -1,4 +1,4 @@
-"""A living web of a month, and how a visitor sees it."""
+"""A simulated web of a month, and a visitor of its pages."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What the papers report, measured on a population."""
+"""The papers' figures, measured on a population."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""When changes come: rates, rhythms and bursts are those that were asked for."""
+"""Change processes have the requested rates, rhythms and bursts."""
 
 import numpy as np
 import pytest
@@ -62,5 +62,5 @@ def test_some_regular_changes_can_be_missed() -> None:
     assert len(times) == pytest.approx(0.75 * 364, rel=0.1)
 
 
-def test_never_is_never() -> None:
+def test_a_process_without_changes_has_no_times() -> None:
     assert len(no_changes(np.random.default_rng(6), YEAR)) == 0

@@ -1,4 +1,4 @@
-"""Populations: rates as given, kin that move together, bursts and rhythms that keep the mean."""
+"""Populations: given rates, groups that change together, bursts and rhythms that keep the mean."""
 
 from dataclasses import replace
 
@@ -86,7 +86,7 @@ def test_directories_lie_within_hosts_and_hosts_within_sites() -> None:
         assert len(owners) == len(np.unique(inner)) > len(np.unique(outer))
 
 
-def test_shared_luck_makes_directories_change_together_and_keeps_the_rate() -> None:
+def test_shared_draws_make_directories_change_together_and_keep_the_rate() -> None:
     apart = draw_population(EVEN, 4_000, 100, seed=7)
     close = draw_population(replace(EVEN, shared_chance=0.8), 4_000, 100, seed=7)
     assert abs(together(apart.changed, apart.directories)) < 0.01
@@ -120,7 +120,7 @@ def test_hours_are_cycles_too() -> None:
     assert changed.mean() == pytest.approx(0.2 / 24, rel=0.1)
 
 
-def test_groups_that_stand_higher_are_livelier() -> None:
+def test_groups_with_a_higher_rank_change_more_often() -> None:
     domains = (
         PopulationGroup("low", 0.5, rank_shift=-0.5),
         PopulationGroup("high", 0.5, rank_shift=0.5),
@@ -139,7 +139,7 @@ def test_only_changes_bring_new_links() -> None:
     assert np.median(links[links > 0]) == pytest.approx(3.5, abs=1)
 
 
-def test_pages_without_kin_stand_alone() -> None:
+def test_ungrouped_pages_have_their_own_directories() -> None:
     alone = PageGrouping(1.0, 1.0, 1.0, by_site=0.0, by_host=0.0, by_directory=0.0)
     people = draw_population(replace(MIXED, grouping=alone), 1_000, 1, seed=13)
     assert len(np.unique(people.sites)) == len(np.unique(people.directories)) == 1_000

@@ -1,4 +1,4 @@
-"""The living web: deterministic, changing in its words exactly when it says so."""
+"""The simulated web is deterministic, and its words change exactly at its change times."""
 
 from datetime import UTC, datetime
 from itertools import pairwise

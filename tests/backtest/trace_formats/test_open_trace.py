@@ -1,4 +1,4 @@
-"""Traces opened from every form of recorded pages, and what cannot be one."""
+"""Traces opened from every format of recorded pages, and rejected input."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -100,7 +100,7 @@ def test_a_table_is_imputed_unless_one_says_no(tmp_path: Path) -> None:
     assert lines_of(open_trace(file, impute=False))[0] == "xxxxx?xxxx"
 
 
-def test_bad_rows_are_told_and_do_not_hinder_the_rest(tmp_path: Path) -> None:
+def test_bad_rows_are_reported_and_skipped(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "a.csv", "x.x.", ".x.x")
     file.write_text(file.read_text() + "https://example.org/0,yesterday,1\n")
     notes: list[str] = []
@@ -179,7 +179,7 @@ def test_a_saved_trace_opens_as_it_was(tmp_path: Path) -> None:
     assert (opened.name, opened.digest) == ("drawn", trace.digest)
 
 
-def test_without_a_place_the_pages_are_generated() -> None:
+def test_without_a_path_the_pages_are_generated() -> None:
     trace = open_trace(None, pages=50, cycles=9, seed=3)
     assert (trace.name, len(trace.pages), trace.cycles) == ("brdc", 50, 9)
     assert open_trace(None, pages=50, cycles=9, seed=3).digest == trace.digest
@@ -187,7 +187,7 @@ def test_without_a_place_the_pages_are_generated() -> None:
     assert open_trace(None, name="outlinks", pages=50, cycles=9).name == "outlinks"
 
 
-def test_every_form_is_told_from_what_is_there(tmp_path: Path) -> None:
+def test_every_format_is_recognised(tmp_path: Path) -> None:
     save_trace(drawn("x.x", "..x"), tmp_path / "trace")
     write_bing(tmp_path / "bing")
     (tmp_path / "parquet").mkdir()
@@ -220,7 +220,7 @@ def test_a_trace_on_which_all_policies_are_equal_is_refused(
         open_trace(tmp_path / "kept")
 
 
-def test_files_that_tell_nothing_are_refused(tmp_path: Path) -> None:
+def test_files_without_known_days_are_rejected(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     for text, said in [
         ("", "names no column page, time, changed"),
@@ -252,23 +252,19 @@ def test_a_share_of_known_days_may_be_asked_for(tmp_path: Path) -> None:
         ({"form": "parquet", "name": "snapp"}, "'snapp' is not a trace of"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused(
-    tmp_path: Path, options: dict[str, str], said: str
-) -> None:
+def test_invalid_requests_are_rejected(tmp_path: Path, options: dict[str, str], said: str) -> None:
     write_csv(tmp_path / "a.csv", "x.x", "..x")
     with pytest.raises(UsageError, match=said):
         open_trace(tmp_path / "a.csv", **options)
 
 
-def test_a_form_needs_something_to_read() -> None:
+def test_a_format_needs_a_path() -> None:
     with pytest.raises(UsageError, match="'csv' says how to read pages"):
         open_trace(None, form="csv")
 
 
 @pytest.mark.parametrize("form", [*FORMATS, ""])
-def test_what_is_not_there_or_holds_nothing_is_refused_in_every_form(
-    tmp_path: Path, form: str
-) -> None:
+def test_missing_or_empty_input_is_rejected_in_every_format(tmp_path: Path, form: str) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file.md").write_text("no pages")
     for where in (tmp_path / "missing", tmp_path / "empty", tmp_path / "file.md"):

@@ -1,4 +1,4 @@
-"""Traces kept as folders: whole, mapped into memory, and refused where they are damaged."""
+"""Traces saved as folders: complete, memory-mapped, and rejected if damaged."""
 
 import json
 from collections.abc import Callable
@@ -58,7 +58,7 @@ def zip_up(path: Path) -> None:
         np.savez(file, column)
 
 
-def test_what_is_saved_is_what_is_opened(trace: Trace, tmp_path: Path) -> None:
+def test_a_saved_trace_is_opened_unchanged(trace: Trace, tmp_path: Path) -> None:
     save_trace(trace, tmp_path / "kept")
     opened = open_saved_trace(tmp_path / "kept")
     assert (opened.name, opened.cycles, len(opened.pages)) == ("groups", 9, 13)

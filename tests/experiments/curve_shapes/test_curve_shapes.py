@@ -1,4 +1,4 @@
-"""Stumps tell shapes of curves they have not seen, those of the package and those trained anew."""
+"""Stumps classify curves they were not trained on, those of the package and new ones."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,9 @@ def even() -> LabelledCurves:
     return label_curves(EVEN_MIXTURE, 60, seed=2001)
 
 
-def test_the_stumps_of_the_package_tell_shapes_as_well_as_the_paper(even: LabelledCurves) -> None:
+def test_the_stumps_of_the_package_classify_shapes_as_well_as_the_paper(
+    even: LabelledCurves,
+) -> None:
     others = concatenate_curves(
         label_curves(WEB_CURVES, 40, seed=2002), label_curves(CLOSE_MIXTURE, 40, seed=2003)
     )
@@ -45,7 +47,7 @@ def test_no_figure_falls_below_its_floor(
     assert getattr(evaluate("even", even), str(bound["metric"])) >= bound["floor"]
 
 
-def test_stumps_trained_on_few_curves_tell_others(even: LabelledCurves) -> None:
+def test_stumps_trained_on_few_curves_classify_others(even: LabelledCurves) -> None:
     first, second = slice(0, 40), slice(40, 60)
     rows = logit_boost(even.features[first], even.labels[first], len(SHAPES), 10)
     held = LabelledCurves(*(column[second] for column in columns(even)))

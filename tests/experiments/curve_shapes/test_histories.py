@@ -1,4 +1,4 @@
-"""Histories: pieces that come and go as planned, so that knots are where the truth says."""
+"""Generated histories: pieces come and go as planned, so knots are where the truth says."""
 
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ def test_a_version_has_the_standing_words_and_the_latest_pieces() -> None:
         assert words_at(page, look) == {*page.standing.tolist(), *pieces.tolist()}
 
 
-def test_a_version_is_there_once_however_often_it_is_seen() -> None:
+def test_a_version_is_stored_once_however_often_it_is_observed() -> None:
     page = drawn(replace(LIST, per_day=2.0))
     assert len(page.series.terms) == len(np.unique(page.series.version_indices))
     assert len(page.series.terms) <= len(page.truth.changes) + 1

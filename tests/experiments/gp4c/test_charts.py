@@ -29,7 +29,7 @@ def test_few_cycles_are_drawn_as_they_are() -> None:
     assert "each point is the mean" not in svg_of(picture)
 
 
-def test_bands_are_told() -> None:
+def test_the_chart_describes_its_bands() -> None:
     ((_, picture),) = charts(points("fig3", "best", 5))
     assert "95 % confidence" in svg_of(picture)
 

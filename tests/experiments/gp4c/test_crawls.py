@@ -1,4 +1,4 @@
-"""Whoever crawls the test pages is measured by the same measures, whichever way it crawls."""
+"""All crawls of the test pages are measured by the same metrics."""
 
 import numpy as np
 import pytest

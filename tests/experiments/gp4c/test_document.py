@@ -1,4 +1,4 @@
-"""The document says what the experiment found, and nothing else."""
+"""The tables of the document equal the stored figures."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ def text() -> str:
     return DOCUMENT.read_text("utf-8")
 
 
-def test_the_tables_of_the_document_are_those_of_the_figures_kept(text: str) -> None:
+def test_the_tables_of_the_document_equal_the_stored_figures(text: str) -> None:
     assert fill_tables(text, expected_figures.read_figures()) == text
 
 
@@ -40,7 +40,7 @@ def test_other_figures_give_another_table_and_leave_the_words(text: str) -> None
     assert different[0].startswith("| `cg` | .689 ± .004 | .987 |")
 
 
-def test_what_is_kept_is_written_as_it_was_read() -> None:
+def test_stored_figures_are_written_as_they_were_read() -> None:
     held = expected_figures.read_figures()
     assert expected_figures.to_json(held.traces, held.rows) == expected_figures.EXPECTED.read_text(
         "utf-8"
@@ -60,7 +60,7 @@ def test_only_traces_that_were_crawled_have_a_column() -> None:
     assert markdown("ndcg", ExpectedFigures([], list(rows)))[0] == "| NDCG | paper | snap |"
 
 
-def test_every_pictured_figure_is_there(text: str) -> None:
+def test_every_chart_of_the_document_exists(text: str) -> None:
     shown = [word.split(")")[0] for word in text.split("](gp4c/")[1:]]
     assert shown
     assert all((DOCUMENT.parent / "gp4c" / name).is_file() for name in shown)

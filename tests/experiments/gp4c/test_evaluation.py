@@ -1,4 +1,4 @@
-"""The tables say what the crawls found, beside what was published."""
+"""The tables show the results of the crawls beside the published figures."""
 
 import numpy as np
 import pytest
@@ -42,16 +42,14 @@ def test_every_published_figure_has_one_of_ours_beside_it(table: list[ResultRow]
 
 
 @pytest.mark.parametrize("rule", ["nad", "sad", "aad", "gad", "gp-all"])
-def test_the_paper_stands_beside_a_method_by_either_clock(
-    table: list[ResultRow], rule: str
-) -> None:
+def test_the_paper_figure_is_shown_for_either_clock(table: list[ResultRow], rule: str) -> None:
     papers = {
         row.method: row.paper for row in table if isinstance(row, MeanRow) and row.metric == "ndcg"
     }
     assert papers[rule] == papers[f"{rule}-cycle"] == PAPER_MEANS[rule, "ndcg"][0]
 
 
-def test_what_is_learnt_by_cycle_is_held_against_rules_by_cycle(table: list[ResultRow]) -> None:
+def test_formulas_by_cycle_are_compared_with_rules_by_cycle(table: list[ResultRow]) -> None:
     against = {
         row.against
         for row in table
@@ -88,7 +86,7 @@ def _ndcg(curve: FoldCurve) -> float:
     return float(np.nanmean(curve.ndcg))
 
 
-def test_what_is_learnt_is_told_by_the_formula_for_the_measure() -> None:
+def test_a_learned_method_is_measured_by_the_formula_for_the_metric() -> None:
     assert crawl_name("gp-basic", "changerate") == "gp-basic changerate best"
 
 
@@ -98,7 +96,7 @@ def test_every_cycle_is_won_lost_or_tied(table: list[ResultRow]) -> None:
         assert row.won + row.lost + row.tied == 28
 
 
-def test_a_gap_is_the_difference_of_two_means(table: list[ResultRow]) -> None:
+def test_a_difference_row_is_the_difference_of_two_means(table: list[ResultRow]) -> None:
     means = {(row.method, row.metric): row.ours for row in table if isinstance(row, MeanRow)}
     gaps = [row for row in of_table(table, "gaps") if isinstance(row, DifferenceRow)]
     assert ("gp-all", "gp-basic") in {(row.method, row.against) for row in gaps}
@@ -107,7 +105,7 @@ def test_a_gap_is_the_difference_of_two_means(table: list[ResultRow]) -> None:
         assert row.ours == pytest.approx(ours - theirs)
 
 
-def test_nobody_wins_against_the_clairvoyant(table: list[ResultRow]) -> None:
+def test_no_policy_wins_against_an_oracle(table: list[ResultRow]) -> None:
     means = {
         row.method: row.ours for row in table if isinstance(row, MeanRow) and row.metric == "ndcg"
     }
@@ -122,14 +120,14 @@ def test_figures_have_a_point_for_every_cycle_and_budget(table: list[ResultRow])
     assert min(budgets) == 0.01
 
 
-def test_formulas_are_told_for_every_fold_and_kind(table: list[ResultRow]) -> None:
+def test_formulas_are_listed_for_every_fold_and_kind(table: list[ResultRow]) -> None:
     chosen = [row for row in of_table(table, "formulas") if isinstance(row, ChosenFormulaRow)]
     short = [row for row in of_table(table, "simple") if isinstance(row, ChosenFormulaRow)]
     assert len(chosen) == len(short) == 6 * 3
     assert all(one.length <= other.length for one, other in zip(short, chosen, strict=True))
 
 
-def test_a_name_that_no_chosen_formula_has_is_worth_nothing_known(table: list[ResultRow]) -> None:
+def test_a_variable_in_no_selected_formula_has_no_worth(table: list[ResultRow]) -> None:
     names = [row for row in of_table(table, "names") if isinstance(row, VariableRow)]
     assert names
     for row in names:

@@ -1,4 +1,4 @@
-"""What is kept says of which search it is, and renews the figures of its own traces only."""
+"""Stored figures name their search, and a run replaces only those of its own traces."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The short form: searches on a small world find what beats chance, and all of it is tested."""
+"""The short form: searches on a small world find formulas that beat chance."""
 
 import numpy as np
 from experiments.gp4c.data import TraceSource
@@ -31,14 +31,14 @@ def test_every_fold_keeps_formulas_of_every_kind(found: TraceResults) -> None:
     assert all(len(folds) == 3 and all(folds) for folds in found.formulas.values())
 
 
-def test_what_is_learnt_beats_chance_on_pages_that_no_search_saw(found: TraceResults) -> None:
+def test_learned_formulas_beat_chance_on_pages_that_no_search_used(found: TraceResults) -> None:
     for each in found.fold_crawls:
         chance = each.curves["rand", BUDGET].ndcg
         learnt = each.curves[label(SearchKind("all", "ndcg")), BUDGET].ndcg
         assert np.nanmean(learnt) > 2 * np.nanmean(chance)
 
 
-def test_the_formula_for_all_names_crawls_with_every_budget(found: TraceResults) -> None:
+def test_the_formula_for_all_variables_crawls_with_every_budget(found: TraceResults) -> None:
     held = {
         entry.budget
         for entry in crawl_entries(found.source, found.formulas, 0)
@@ -47,7 +47,7 @@ def test_the_formula_for_all_names_crawls_with_every_budget(found: TraceResults)
     assert held == set(BUDGETS)
 
 
-def test_a_chosen_formula_is_tested_without_each_of_its_names(found: TraceResults) -> None:
+def test_a_selected_formula_is_tested_without_each_of_its_variables(found: TraceResults) -> None:
     kind = SearchKind("all", "ndcg")
     best = select_formula(found.formulas[kind][0], "best").formula
     names = {entry.name for entry in crawl_entries(found.source, found.formulas, 0)}

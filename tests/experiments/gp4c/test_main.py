@@ -1,4 +1,4 @@
-"""The command says what it searched and on what, and ends with one document where wanted."""
+"""The command states its searches and traces, and prints one JSON document on request."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_the_last_thing_printed_is_one_document(
     assert len(list((tmp_path / "work").iterdir())) == 2 * 6
 
 
-def test_without_data_the_tables_say_so_and_nothing_is_kept(
+def test_without_data_the_tables_say_so_and_nothing_is_stored(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = EXPECTED.read_text("utf-8")
@@ -63,7 +63,7 @@ def test_the_paper_searches_more() -> None:
         (("--keep",), "--keep keeps no figures of less than the usual search"),
     ],
 )
-def test_what_cannot_be_run_is_refused_in_a_line(
+def test_invalid_options_give_a_one_line_error(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     words: tuple[str, ...],
@@ -77,7 +77,7 @@ def test_what_cannot_be_run_is_refused_in_a_line(
     assert EXPECTED.read_text("utf-8") == before
 
 
-def test_a_folder_without_pages_is_told_in_a_line(
+def test_a_folder_without_pages_gives_a_one_line_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with pytest.raises(SystemExit) as stopped:
@@ -101,7 +101,7 @@ def test_a_folder_without_pages_is_told_in_a_line(
         (("--full", "--generations=10"), {"world", "snap"}),
     ],
 )
-def test_less_than_the_usual_search_or_another_world_is_small(
+def test_less_than_the_default_search_or_another_world_is_small(
     words: tuple[str, ...], small: set[str]
 ) -> None:
     options = command.make_parser().parse_args(list(words))

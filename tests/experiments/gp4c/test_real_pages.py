@@ -1,4 +1,4 @@
-"""On the real pages, rules and the formulas that were found give the figures that were kept."""
+"""On the real pages, rules and selected formulas reproduce the stored figures."""
 
 import os
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_the_data_is_that_of_the_published_run(source: TraceSource) -> None:
 
 
 @pytest.mark.parametrize("source", REAL, ids=lambda source: source.name)
-def test_chosen_formulas_replay_to_their_figures(source: TraceSource) -> None:
+def test_selected_formulas_reproduce_their_figures(source: TraceSource) -> None:
     chosen = [
         row
         for row in HELD.rows

@@ -1,4 +1,4 @@
-"""A search is told to an engine as columns, and gives formulas of its names that did well."""
+"""A search travels to an engine as columns and returns formulas of its variables."""
 
 from dataclasses import replace
 

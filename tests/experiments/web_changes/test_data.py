@@ -47,7 +47,7 @@ def write_pages(folder: Path, part: str, page: str, texts: dict[int, str], days:
     }).write_parquet(folder / "observations.parquet")
 
 
-def test_a_page_is_seen_at_the_end_of_every_watched_day(tmp_path: Path) -> None:
+def test_a_page_is_seen_at_the_end_of_every_observed_day(tmp_path: Path) -> None:
     write_pages(tmp_path, "docs", "https://example.org/a", {0: "one", 10: "two", 20: "three"}, 37)
     (batch,) = window_batches(tmp_path, seed=1)
     (page,) = read_pages(batch)
@@ -56,7 +56,7 @@ def test_a_page_is_seen_at_the_end_of_every_watched_day(tmp_path: Path) -> None:
     assert np.all(np.diff(page.texts.times) == DAY)
 
 
-def test_a_page_that_was_watched_too_shortly_is_left_out(tmp_path: Path) -> None:
+def test_a_page_observed_too_briefly_is_left_out(tmp_path: Path) -> None:
     write_pages(tmp_path, "docs", "https://example.org/a", {0: "one", 10: "two"}, WINDOW_DAYS)
     assert list(window_batches(tmp_path, seed=1)) == []
 
@@ -72,7 +72,7 @@ def test_half_hourly_versions_are_looks_themselves(tmp_path: Path) -> None:
     assert batch.windows[0].shown == (0, 1)
 
 
-def test_the_words_of_a_page_can_be_spelt(tmp_path: Path) -> None:
+def test_the_words_of_a_page_are_known_by_term(tmp_path: Path) -> None:
     write_pages(tmp_path, "docs", "https://example.org/a", {0: "Rain today", 10: "Sun"}, 37)
     (batch,) = window_batches(tmp_path, seed=1)
     assert set(words_by_term(batch, "https://example.org/a").values()) == {"rain", "today", "sun"}

@@ -1,4 +1,4 @@
-"""The document says what the experiment found, and nothing else."""
+"""The tables of the document equal the stored figures."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ def text() -> str:
     return DOCUMENT.read_text("utf-8")
 
 
-def test_the_tables_of_the_document_are_those_of_the_figures_kept(text: str) -> None:
+def test_the_tables_of_the_document_equal_the_stored_figures(text: str) -> None:
     assert fill_tables(text, expected_rows()) == text
 
 

@@ -1,4 +1,4 @@
-"""Figures are laid side by side, and none is made up."""
+"""The figures of the paper, the world and the real pages are combined correctly."""
 
 import json
 from pathlib import Path
@@ -72,13 +72,13 @@ def test_only_pages_that_changed_have_a_shape_and_words_that_stay() -> None:
     assert np.isfinite(found.stay).tolist() == [True, False, True]
 
 
-def test_large_sites_have_one_voice() -> None:
+def test_every_site_counts_once() -> None:
     values = np.array([1.0, 1.0, 1.0, 9.0, np.nan])
     assert site_means(values, np.array(["a", "a", "a", "b", "c"])).tolist() == [1.0, 9.0]
     assert len(site_means(np.empty(0), np.empty(0))) == 0
 
 
-def test_shares_of_rounds_are_of_all_pages() -> None:
+def test_shares_of_bursts_are_of_all_pages() -> None:
     some = figures(changes=[100.0, 90.0, 1.0, 0.0], compared=[100.0] * 4)
     found = sub_hour_figures([BurstInterval(2, 2, 1.0, 0.5, 0.9, 0.95)], some)
     assert found["t2", "2 minutes", "any"].value == pytest.approx(0.5)
@@ -87,14 +87,14 @@ def test_shares_of_rounds_are_of_all_pages() -> None:
     assert found["t2", "60 minutes", "all"].value == pytest.approx(0.5)
 
 
-def test_the_digest_tells_other_data(tmp_path: Path) -> None:
+def test_the_digest_differs_for_other_data(tmp_path: Path) -> None:
     (tmp_path / "versions_a.parquet").write_bytes(b"one")
     first = digest(tmp_path)
     (tmp_path / "versions_a.parquet").write_bytes(b"two")
     assert first != digest(tmp_path)
 
 
-def test_a_table_is_kept_with_tolerances_and_read_again() -> None:
+def test_a_table_is_stored_with_tolerances_and_read_again() -> None:
     table = figure_rows(
         {KEY: 0.917}, {KEY: FigureValue(0.9234567, 500)}, {KEY: FigureValue("words", 1)}
     )

@@ -63,7 +63,7 @@ def test_survival_never_rises(measured: MeasuredPages) -> None:
     assert np.all(np.diff(shares[np.all(np.isfinite(shares), axis=1)], axis=1) <= 0)
 
 
-def test_what_is_read_off_the_page_are_the_words_of_the_world() -> None:
+def test_the_parsed_words_are_those_of_the_world() -> None:
     for page in hourly_web(12, 4):
         moments = (START, START + 3600.0 * 700)
         read = [
@@ -94,7 +94,7 @@ def test_the_first_look_is_compared_with_nothing() -> None:
     assert np.all(np.isfinite(looks.dice) == (looks.changed == 1))
 
 
-def test_only_pages_that_changed_within_two_minutes_get_instant_rounds() -> None:
+def test_only_pages_that_changed_within_two_minutes_get_instant_bursts() -> None:
     for number, page in enumerate(hourly_web(60, 1)):
         if page.changes[-1] > 600:
             pairs = burst_pairs(number, page)

@@ -1,4 +1,4 @@
-"""Pages of the hourly world show what their makeup says, in words and in elements."""
+"""Pages of the hourly web have the words and elements of their composition."""
 
 from itertools import pairwise
 
@@ -123,7 +123,7 @@ def test_boxes_vanish_and_do_not_return(web: list[HourlyPage]) -> None:
         assert boxes[-1] == 0
 
 
-def test_what_is_written_holds_every_box_and_piece(web: list[HourlyPage]) -> None:
+def test_the_html_contains_every_box_and_piece(web: list[HourlyPage]) -> None:
     for page in web[:20]:
         html = page.html(START + 100 * HOUR)
         assert html.count("class='box'") == page.boxes(100)
@@ -143,7 +143,9 @@ def test_looks_fall_on_every_hour_of_five_weeks() -> None:
     st.floats(0.02, 0.98),
     st.sampled_from([STILL, *BLINK_PATTERNS]),
 )
-def test_every_makeup_is_possible(seed: int, rate: float, dice: float, blink: BlinkPattern) -> None:
+def test_every_composition_is_possible(
+    seed: int, rate: float, dice: float, blink: BlinkPattern
+) -> None:
     parts = draw_composition(
         CompositionParameters(), np.random.default_rng(seed), rate, dice, blink
     )

@@ -1,4 +1,4 @@
-"""The command says what it measured, and ends with one JSON document where that is wanted."""
+"""The command states what it measured, and prints one JSON document on request."""
 
 import json
 
@@ -32,7 +32,7 @@ def test_without_data_the_table_says_so(
     assert "batch 1 of 1" in told.err
 
 
-def test_figures_are_kept_only_from_a_run_with_data(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_are_stored_only_from_a_run_with_data(monkeypatch: pytest.MonkeyPatch) -> None:
     before = command.EXPECTED.read_text("utf-8")
     run(monkeypatch, "--keep")
     assert command.EXPECTED.read_text("utf-8") == before

@@ -1,4 +1,4 @@
-"""Single pages are looked at in full, and drawn."""
+"""Full reports and charts of single pages."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_the_words_that_stay_are_those_of_every_version(found: list[PageReport])
     assert "story0" in one.passing
 
 
-def test_versions_half_an_hour_apart_tell_dice_and_no_shares(found: list[PageReport]) -> None:
+def test_versions_half_an_hour_apart_give_dice_and_no_shares(found: list[PageReport]) -> None:
     figures = half_hourly_figures(found)
     assert figures.keys() == {
         ("t2", "32 minutes", "dice_mean"),
@@ -87,7 +87,7 @@ def test_hourly_pages_are_shown_apart(measured: MeasuredPages) -> None:
     assert (len(measured), len(measured.daily)) == (1, 0)
 
 
-def test_pictures_of_pages_are_small_files(
+def test_charts_of_pages_are_small_files(
     folder: Path, measured: MeasuredPages, found: list[PageReport], tmp_path: Path
 ) -> None:
     files = draw_charts(tmp_path, figure_rows(paper_figures(), {}, {}), {"real": measured}, found)

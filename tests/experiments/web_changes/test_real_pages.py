@@ -19,7 +19,7 @@ def test_the_data_is_that_of_the_published_run() -> None:
     assert digest(DATA) == HELD["digest"]
 
 
-def test_a_part_gives_the_figures_that_were_kept() -> None:
+def test_a_part_gives_the_stored_figures() -> None:
     wanted = [
         batch for batch in window_batches(DATA, HELD["seed"]) if batch.windows[0].part == PART
     ]
