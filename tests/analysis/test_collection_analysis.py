@@ -24,7 +24,7 @@ PDF = b"%PDF-1.7 \x00\xff binary"
 
 
 def measurement_of(folder: Path, *observations: Observation) -> PageMeasurement:
-    """Return what an analysis says of a page with these arrivals."""
+    """Return the measurement of a page with these observations."""
     with make_collection(folder) as collection:
         record(collection, observations)
         return next(iter(analyse_collection(collection, engine=HERE).page_measurements()))
@@ -153,7 +153,7 @@ def test_a_page_has_the_same_rate_alone_and_among_all(tmp_path: Path) -> None:
             assert alone == pytest.approx(among[page.id].expected_hours, rel=1e-5)
 
 
-def test_an_analysis_tells_what_rounds_have_shown(tmp_path: Path) -> None:
+def test_an_analysis_has_the_results_of_bursts(tmp_path: Path) -> None:
     clock = FixedClock(crawled.NOON)
     folder = crawled.make(tmp_path / "c", crawled.TICKER)
     with crawled.crawling(folder, clock) as crawl:

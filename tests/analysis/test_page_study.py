@@ -17,7 +17,7 @@ ALL = ("changes", "curve", "words", "staying-power", "blocks", "survival", "cale
 
 
 def study_of(folder: Path, *observations: Observation) -> PageStudy:
-    """Return the study of a page with these arrivals, beside one that never changes."""
+    """Return the study of a page with these observations, beside a page that never changes."""
     with make_collection(folder) as collection:
         record(collection, [observe(0, html("other"), url=OTHER)], observations)
         return study_page(collection, collection.page(URL))

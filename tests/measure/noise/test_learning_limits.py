@@ -138,13 +138,13 @@ shown = st.lists(st.frozensets(st.sampled_from("abcdef")), min_size=1, max_size=
 
 
 @given(shown, st.booleans())
-def test_what_lasts_is_what_the_plain_way_finds(rounds: list[frozenset[str]], new: bool) -> None:
-    texts = frozenset().union(*rounds)
-    assert lasting_texts(texts, rounds, only_new=new) == plain_lasting(texts, rounds, new=new)
+def test_what_lasts_is_what_the_plain_way_finds(bursts: list[frozenset[str]], new: bool) -> None:
+    texts = frozenset().union(*bursts)
+    assert lasting_texts(texts, bursts, only_new=new) == plain_lasting(texts, bursts, new=new)
 
 
-def plain_lasting(texts: frozenset[str], rounds: list[frozenset[str]], *, new: bool) -> list[str]:
-    runs = {text: text_runs(text, rounds) for text in sorted(texts)}
+def plain_lasting(texts: frozenset[str], bursts: list[frozenset[str]], *, new: bool) -> list[str]:
+    runs = {text: text_runs(text, bursts) for text in sorted(texts)}
     rotating = sum(len(text_run_list) > 1 for text_run_list in runs.values()) >= MIN_RETURNING_TEXTS
     lasting = []
     for text, own in runs.items():

@@ -305,13 +305,13 @@ def test_whatever_is_learnt_hides_no_text_that_stays(seed: int) -> None:
     mask = learn_mask(noise_looks, NO_MASK)
     if mask is None:
         return
-    rounds = [places[0] for places in burst_indices(noise_looks)]
-    shown = [frozenset(noise_looks[index].view.text.split("\n")) for index in rounds]
+    first_indices = [indices[0] for indices in burst_indices(noise_looks)]
+    shown = [frozenset(noise_looks[index].view.text.split("\n")) for index in first_indices]
     for text in frozenset().union(*shown):
         runs = text_runs(text, shown)
         longest = max(runs, key=lambda run: run[1])
         if longest[1] >= LASTING_BURSTS_IN_ROTATION:
-            last = noise_looks[rounds[sum(longest) - 1]].view
+            last = noise_looks[first_indices[sum(longest) - 1]].view
             assert text in visible_view_text(last, mask)
 
 

@@ -1,4 +1,4 @@
-"""Knots: accepted where a curve falls and levels off, and told in the time of each start."""
+"""Knots of change curves."""
 
 import numpy as np
 import pytest

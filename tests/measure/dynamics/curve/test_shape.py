@@ -1,4 +1,4 @@
-"""Shapes: stumps that come with the package, and what they are told."""
+"""Shapes of change curves: the packaged model and its features."""
 
 import json
 from importlib.resources import files
