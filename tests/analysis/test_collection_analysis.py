@@ -302,9 +302,9 @@ def test_one_version_says_how_little_there_is(tmp_path: Path) -> None:
     why = dict(summary.why)
     assert why["interval_hours"] == "no two looks were compared"
     assert why["expected_hours"] == "no two looks were compared"
-    assert why["stay"] == "fewer than two moments are known"
-    assert why["survival"] == "nothing is known after the first step"
-    assert "a curve takes" in why["shape"]
+    assert why["stay"] == "fewer than two times are known"
+    assert why["survival"] == "the page is unknown after the first step"
+    assert "a curve needs" in why["shape"]
 
 
 def test_of_a_page_that_changed_at_every_look_no_rate_is_told(tmp_path: Path) -> None:
@@ -370,9 +370,9 @@ def test_observations_without_bytes_count_for_intervals(tmp_path: Path) -> None:
     assert measurement.summary.interval_hours == pytest.approx(72)
     assert measurement.summary.expected_hours is not None
     assert measurement.summary.dice_mean is None
-    assert dict(measurement.summary.why)["dice_mean"] == "no version of a change was compared"
-    assert dict(measurement.summary.why)["shape"] == "the page was never seen"
-    assert (measurement.kind, measurement.left_out) == ("none", "bytes never kept: 13 looks")
+    assert dict(measurement.summary.why)["dice_mean"] == "no change has two versions to compare"
+    assert dict(measurement.summary.why)["shape"] == "the page has no looks"
+    assert (measurement.kind, measurement.left_out) == ("none", "bytes never stored: 13 looks")
 
 
 def test_the_library_measures_a_page_by_its_own(tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_a_page_without_versions_has_no_blocks_and_no_curve(tmp_path: Path) -> N
     with make_collection(tmp_path / "c") as collection:
         page = collection.add("https://example.org/never")
         assert (len(page.series()), page.blocks(), len(page.terms())) == (0, (), 0)
-        assert page.curve().why == "the page was never seen"
+        assert page.curve().why == "the page has no looks"
 
 
 def test_ten_thousand_versions_stay_within_bounds(tmp_path: Path) -> None:
@@ -405,4 +405,4 @@ def test_ten_thousand_versions_stay_within_bounds(tmp_path: Path) -> None:
     assert measurement.summary.looks == 10_000
     assert measurement.summary.changes == 9_999
     assert measurement.summary.interval_hours == pytest.approx(1.0)
-    assert measurement.left_out == "elements of one version in 32 only, as there are very many"
+    assert measurement.left_out == "elements of one version in 32 only, because there are very many"

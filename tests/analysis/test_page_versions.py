@@ -76,7 +76,7 @@ def test_after_a_reported_change_nothing_is_known_until_the_next_bytes(tmp_path:
                   observe(3, html("c")))  # fmt: skip
     assert days(versions) == [0, 3]
     assert (versions.looks, versions.unseen) == (4, 2)
-    assert versions.missing_note == "bytes never kept: 2 looks"
+    assert versions.missing_note == "bytes never stored: 2 looks"
 
 
 def test_failed_visits_are_no_looks(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_bytes_that_are_no_longer_kept_are_left_out_and_counted(tmp_path: Path) 
         collection.catalog.set_locations({visits[1]: None})
         versions = read_versions(collection)
     assert (days(versions), versions.lost) == ([0, 2], 1)
-    assert versions.missing_note == "bytes no longer kept: 1 looks"
+    assert versions.missing_note == "bytes no longer stored: 1 looks"
 
 
 def test_a_damaged_archive_is_counted_and_does_not_stop_the_rest(tmp_path: Path) -> None:
@@ -144,7 +144,9 @@ def test_only_some_of_very_many_versions_are_held(monkeypatch: pytest.MonkeyPatc
     stored_doms = [dom for dom in versions.dom_series.doms if dom is not None]
     assert len(stored_doms) <= 10
     assert versions.dom_stride == 16
-    assert versions.missing_note == "elements of one version in 16 only, as there are very many"
+    assert (
+        versions.missing_note == "elements of one version in 16 only, because there are very many"
+    )
     assert len(versions.dom_series) == 100
     assert versions.dom_series.version_indices[:17].tolist() == [0] * 16 + [1]
 

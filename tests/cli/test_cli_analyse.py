@@ -135,8 +135,8 @@ def test_no_empty_picture_is_written(run: Run, empty: Path) -> None:
     assert "has no looks yet" in ran.out
     assert "Wrote 0 charts" in ran.out
     assert list(Path("drawn").iterdir()) == []
-    assert "no calendar: the page has not been looked at" in ran.err
-    assert "no change curve: the page was never seen" in ran.err
+    assert "no calendar: the page has no looks" in ran.err
+    assert "no change curve: the page has no looks" in ran.err
 
 
 def test_one_version_is_too_little_for_a_curve(run: Run, empty: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_page_is_rendered_with_its_blocks_tinted(run: Run, collection: Path) -
         (("--render", "page.html"), 2, "needs the URL of a page"),
         ((NEWS, "--format", "gif"), 2, "gif"),
         (("https://nowhere.example/",), 3, "is not in"),
-        ((NEWS, "--pictures", "freshet.toml/x"), 5, "cannot hold pictures"),
+        ((NEWS, "--pictures", "freshet.toml/x"), 5, "cannot hold charts"),
         ((NEWS, "--render", "no/page.html"), 5, "cannot be written"),
     ],
 )

@@ -49,7 +49,7 @@ def test_a_file_is_what_its_name_ends_with(chart: Chart, tmp_path: Path) -> None
 
 
 def test_an_unknown_file_format_is_refused(chart: Chart, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"picture.gif is no picture; end its name with .png"):
+    with pytest.raises(UsageError, match=r"picture.gif is no chart format; end the name with .png"):
         save_chart(chart, tmp_path / "picture.gif")
     assert not list(tmp_path.iterdir())
 

@@ -42,7 +42,7 @@ def curve_of(
 def test_a_knot_is_marked_and_said() -> None:
     curve = curve_of(HOURS, BENT, shape="knotted", segments=LINES, knot=CurveKnot(50.0, 0.5))
     chart = change_curve_chart(curve, page=PAGE)
-    assert title_of(chart) == "What was there fades for 2.1 days, then Dice 0.50 stays"
+    assert title_of(chart) == "Similarity falls for 2.1 days, then Dice stays at 0.50"
     assert "knot after 2.1 days, Dice 0.50" in svg_of(chart)
     assert rows_of(chart, "time", "dice", "label")[0][:2] == (50 / 24, 0.5)
     assert "-0.240 Dice a day, then level" in subtitles_of(chart)
@@ -57,9 +57,9 @@ def test_the_lines_meet_the_curve_where_they_were_fitted() -> None:
 @pytest.mark.parametrize(
     ("shape", "title"),
     [
-        ("flat", "The page hardly drifts from what it was"),
-        ("sloped", "The page keeps drifting from what it was"),
-        (None, "How the page drifts from what it was"),
+        ("flat", "The page stays similar to its past"),
+        ("sloped", "The page keeps losing similarity to its past"),
+        (None, "Similarity of the page to its past"),
     ],
 )
 def test_a_curve_without_a_knot_has_none_drawn(shape: CurveShape | None, title: str) -> None:

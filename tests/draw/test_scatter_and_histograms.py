@@ -84,5 +84,5 @@ def test_without_anything_known_there_is_no_picture() -> None:
         interval_histogram(nothing)
     with pytest.raises(EmptyChartError, match="amount is known"):
         similarity_histogram(np.array([]))
-    with pytest.raises(EmptyChartError, match="fewer than two known moments"):
+    with pytest.raises(EmptyChartError, match="fewer than two known times"):
         staying_power_histogram(nothing, page=PAGE)

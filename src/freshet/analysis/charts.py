@@ -62,7 +62,7 @@ def _write_charts(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise NoSpaceError(
-            f"{folder} cannot hold pictures: {error.strerror}; choose another"
+            f"{folder} cannot hold charts: {error.strerror}; choose another folder"
         ) from error
     files, missing_charts = [], []
     for number, (name, draw) in enumerate(charts.items(), 1):
@@ -96,7 +96,7 @@ def _page_charts(study: PageStudy) -> dict[str, ChartMaker]:
 
 def _page_blocks(study: PageStudy) -> Chart:
     if study.outline is None:
-        raise EmptyChartError("no picture of blocks: no version has elements")
+        raise EmptyChartError("no chart of blocks: no version has elements")
     return block_heatmap(
         block_contents(study.outline),
         block_names(study.blocks),
@@ -118,7 +118,7 @@ def _collection_charts(analysis: CollectionAnalysis) -> dict[str, ChartMaker]:
         "survival": partial(
             survival_curve,
             {"elements": means},
-            subtitle=f"over the pages that tell of each step: {page_range}",
+            subtitle=f"mean over the pages with a share at each step: {page_range}",
         ),
         f"intervals-by-{by}": partial(
             group_intervals_chart, analysis.groups, by=by, test=tests.get("interval_hours")

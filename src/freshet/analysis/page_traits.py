@@ -29,7 +29,7 @@ def page_traits(versions: PageVersions, url: str, curve: ChangeCurve | None = No
     curve = page_curve(versions.series, url) if curve is None else curve
     survival, survival_reasons = _survival(versions)
     stay, go = _staying_power_shares(versions.series)
-    word_reasons = () if stay is not None else (("stay", "fewer than two moments are known"),)
+    word_reasons = () if stay is not None else (("stay", "fewer than two times are known"),)
     return PageTraits(
         shape=curve.shape,
         knot_hours=curve.knot.hours if curve.knot else None,
@@ -63,7 +63,7 @@ def _survival(versions: PageVersions) -> tuple[ElementSurvival | None, Reasons]:
     first_weeks = _first_weeks(versions.dom_series)
     survival = element_survival(dom_history(first_weeks, grid_timeline(first_weeks), MAX_ROWS))
     if not survival.elements:
-        return None, (("survival", "nothing is known after the first step"),)
+        return None, (("survival", "the page is unknown after the first step"),)
     return _without_short_horizons(
         survival, _longest_stay(first_weeks) if versions.dom_stride > 1 else 0.0
     ), ()

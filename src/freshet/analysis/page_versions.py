@@ -37,7 +37,7 @@ MAX_TERMS = 3_000_000
 MAX_DOMS = 500
 MAX_DOM_ROWS = 500_000
 NO_VERSION = -1
-THINNING_REASON = "as there are very many"
+THINNING_REASON = "because there are very many"
 
 PayloadKey = tuple[bytes, int | None]
 SnapshotReader = Callable[[Visit], Snapshot | None]
@@ -68,9 +68,9 @@ class PageVersions:
     def missing_note(self) -> str:
         """Return what the series lacks, as text; empty where it is complete."""
         notes = [
-            (self.lost, f"bytes no longer kept: {self.lost} looks"),
+            (self.lost, f"bytes no longer stored: {self.lost} looks"),
             (self.unreadable, f"bytes that cannot be read: {self.unreadable} looks"),
-            (self.unseen, f"bytes never kept: {self.unseen} looks"),
+            (self.unseen, f"bytes never stored: {self.unseen} looks"),
             (
                 self.word_stride > 1,
                 f"words of one version in {self.word_stride} only, {THINNING_REASON}",

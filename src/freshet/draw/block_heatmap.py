@@ -50,7 +50,7 @@ def block_heatmap(
     ``gaps`` are the times (epoch seconds) without a look, in which the content is unknown.
     """
     if not len(contents.block):
-        raise EmptyChartError("no picture of blocks: the page has none that were seen twice")
+        raise EmptyChartError("no chart of blocks: the page has none with two looks")
     blocks = _longest_present(contents, len(names))
     row_of_block = np.full(len(names), -1, np.int32)
     row_of_block[blocks] = np.arange(len(blocks))
@@ -72,7 +72,7 @@ def block_heatmap(
         _title(contents, len(names)),
         shorten(page),
         f"{count_phrase(len(names), 'block')} in document order{some}; a mark where one changed",
-        "white where a block was not there, grey where nobody looked",
+        "white: the block was absent; grey: there was no look",
     )
 
 
@@ -89,8 +89,8 @@ def _title(contents: BlockContents, blocks: int) -> str:
         return f"Nothing changed in {count_phrase(blocks, 'block')}"
     days = contents.seconds[contents.ended == 1] / 86_400
     median = duration_text(max(np.median(days).item(), 1e-6))
-    still = f"{blocks - changing:,} of {count_phrase(blocks, 'block')} stood still"
-    return f"{still}; half of what changed lived {median}"
+    still = f"{blocks - changing:,} of {count_phrase(blocks, 'block')} never changed"
+    return f"{still}; half of the changed contents stayed {median}"
 
 
 def _rows_axis(names: Sequence[str]) -> alt.Y:

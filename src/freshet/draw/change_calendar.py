@@ -37,7 +37,7 @@ BLUES = ("#b8d6ea", "#6aaed6", "#2878b8", "#08407e")
 def change_calendar(looks: LookTable, *, page: str) -> Chart:
     """Draw the number of changes of a page on each day."""
     if not len(looks):
-        raise EmptyChartError("no calendar: the page has not been looked at")
+        raise EmptyChartError("no calendar: the page has no looks")
     days = (looks.times // DAY_SECONDS).astype(np.int64)
     first = int(days.min())
     look_counts = np.bincount(days - first).tolist()

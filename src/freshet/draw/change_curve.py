@@ -124,27 +124,27 @@ def _title(shape: str | None, knot: CurveKnot | None) -> str:
     """Return the sentence that the curve shows.
 
     >>> _title("knotted", CurveKnot(48.0, 0.7))
-    'What was there fades for 2 days, then Dice 0.70 stays'
+    'Similarity falls for 2 days, then Dice stays at 0.70'
     """
     if knot is not None:
-        fading = duration_text(knot.hours / 24)
-        return f"What was there fades for {fading}, then Dice {knot.dice:.2f} stays"
+        falling = duration_text(knot.hours / 24)
+        return f"Similarity falls for {falling}, then Dice stays at {knot.dice:.2f}"
     if shape == "flat":
-        return "The page hardly drifts from what it was"
+        return "The page stays similar to its past"
     if shape == "sloped":
-        return "The page keeps drifting from what it was"
-    return "How the page drifts from what it was"
+        return "The page keeps losing similarity to its past"
+    return "Similarity of the page to its past"
 
 
 def _lines_text(lines: Sequence[FittedLine], knot: CurveKnot | None) -> str:
     """Return the meaning of the fitted lines.
 
     >>> _lines_text([FittedLine(0, 9, -0.01, 1.0, 0.0)], None)
-    'orange: the line that fits, -0.240 Dice a day'
+    'orange: the fitted line, -0.240 Dice a day'
     """
     slopes = [slope_text(line.slope, "Dice") for line in lines]
     if not slopes:
         return "no line is fitted"
     if knot is None or len(slopes) == 1:
-        return f"orange: the line that fits, {slopes[0]}"
-    return f"orange: the two lines that fit, {slopes[0]}, then {slopes[1]}"
+        return f"orange: the fitted line, {slopes[0]}"
+    return f"orange: the two fitted lines, {slopes[0]}, then {slopes[1]}"

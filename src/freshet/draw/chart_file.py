@@ -44,7 +44,7 @@ def save_chart(chart: Chart, path: Path) -> None:
     """Write a chart in the format that the file name ends with: .png, .svg, .html or .json."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
-        raise UsageError(f"{path} is no picture; end its name with .{', .'.join(FORMATS)}")
+        raise UsageError(f"{path} is no chart format; end the name with .{', .'.join(FORMATS)}")
     path.write_bytes(render_chart(chart, kind))
 
 

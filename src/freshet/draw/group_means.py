@@ -106,7 +106,7 @@ def _largest_means(
             high = min(estimate.high or estimate.mean, max_bound)
             means.append(_GroupMean(group.name, estimate.pages, estimate.mean, low, high))
     if not means:
-        raise EmptyChartError("no picture of groups: none of them has changes to measure")
+        raise EmptyChartError("no chart of groups: none of them has changes to measure")
     return sorted(means, key=lambda mean: -mean.pages)[:MAX_ROWS]
 
 

@@ -58,7 +58,7 @@ def similarity_histogram(dice: FloatArray) -> Chart:
 
 def staying_power_histogram(powers: FloatArray, *, page: str) -> Chart:
     """Draw the distribution of a page's words over staying power."""
-    powers = _finite(powers, "staying power: the page has fewer than two known moments")
+    powers = _finite(powers, "staying power: the page has fewer than two known times")
     counts, edges = np.histogram(powers, np.linspace(0.0, 1.0, 21))
     kinds = [_kind(low) for low in edges[:-1].tolist()]
     data = chart_rows(low=edges[:-1], high=edges[1:], count=counts, kind=kinds)

@@ -24,7 +24,7 @@ from freshet.measure.dynamics.structure.survival import SURVIVAL_HORIZONS
 
 NEAR_RATIO = 1.5
 LEFT, RIGHT = "left", "right"
-HISTORY_TOO_SHORT = "the history is too short to tell"
+HISTORY_TOO_SHORT = "the history is too short"
 COLOURS = (BLUE, ORANGE, GREEN, ROSE)
 HORIZON_HOURS = tuple(seconds / 3600 for seconds in SURVIVAL_HORIZONS)
 
@@ -101,6 +101,6 @@ def _title(curves: int, hours: float, share: float) -> str:
     'After 35 days, 84% of the elements are still there'
     """
     if curves > 1:
-        return "Which share of the elements is still there after how long"
+        return "Share of the elements that are still there"
     after = duration_text(hours / 24)
     return f"After {after}, {percent_text(share)} of the elements are still there"

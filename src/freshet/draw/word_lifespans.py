@@ -39,7 +39,7 @@ def word_lifespans_chart(terms: TermTable, words: Mapping[int, str], *, page: st
     """Draw when each word was on the page; ``words`` spells the words by their ids."""
     spans = terms.spans
     if not len(spans):
-        raise EmptyChartError("no picture of words: the page showed none at a known moment")
+        raise EmptyChartError("no chart of words: the page had none at a known time")
     shown = len(spans.rows)
     height = max(MIN_HEIGHT, min(MAX_HEIGHT, ROW_HEIGHT * shown))
     starts, ends = (terms.lifespans.grid_times(points) for points in (spans.begins, spans.ends))
@@ -56,7 +56,7 @@ def word_lifespans_chart(terms: TermTable, words: Mapping[int, str], *, page: st
         staying_power_title(terms.staying_power),
         shorten(page),
         f"{count_phrase(len(terms), 'word')} by first appearance, then by how long they stay{some}"
-        "; grey where nobody looked",
+        "; grey: there was no look",
     )
 
 

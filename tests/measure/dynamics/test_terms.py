@@ -204,7 +204,7 @@ def test_staying_power_is_the_share_of_pairs_of_times_that_both_have_a_word() ->
 def test_staying_power_of_one_known_time_is_no_number() -> None:
     table = term_table(hourly([1, 2]))
     assert np.isnan(table.staying_power).all()
-    assert table.why == "one moment is known; staying power needs two"
+    assert table.why == "one time is known; staying power needs two"
     assert term_table(build_series([], [], [])).why == "no version is known"
 
 

@@ -75,7 +75,7 @@ def test_what_no_look_tells_is_not_said() -> None:
     assert (summary.by_bytes, summary.by_links, summary.dice_mean) == (None, None, None)
     assert dict(summary.why) == {
         "expected_hours": "changed at every look",
-        "dice_mean": "no version of a change was compared",
+        "dice_mean": "no change has two versions to compare",
     }
 
 

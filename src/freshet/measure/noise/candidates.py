@@ -114,7 +114,7 @@ def passive_candidates(
     all_blocks = BlockHistory(pages)
     counters = first_blocks.numbered_shapes(MAX_SIMILAR_LINES)
     clocks = [key for key in counters if shows_visit_time(first_blocks.texts(key), times)]
-    why = f"was another text at each of {len(times)} visits while the rest stood still"
+    why = f"was another text at each of {len(times)} visits while the rest did not change"
     clock_candidates = [
         _candidate(key, all_blocks, "tells the time of the visit") for key in clocks
     ]

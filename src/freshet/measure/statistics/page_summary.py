@@ -212,7 +212,7 @@ def _missing_reasons(
     if not rate or not can_estimate_rate(changes, looks.compared):
         reasons.append(("expected_hours", _no_rate_reason(looks.compared, changes)))
     if not dice_count and changes:
-        reasons.append(("dice_mean", "no version of a change was compared"))
+        reasons.append(("dice_mean", "no change has two versions to compare"))
     elif not dice_count:
         reasons.append(("dice_mean", _no_interval_reason(looks.compared, changes)))
     return reasons

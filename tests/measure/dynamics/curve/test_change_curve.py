@@ -152,7 +152,7 @@ def test_too_few_looks_make_no_curve_and_it_says_so(series_from: MakeSeries, loo
 def test_looks_at_one_moment_make_no_curve(series_from: MakeSeries) -> None:
     curve = curve_of(series_from([{n} for n in range(20)], [5.0] * 20))
     assert curve.shape is None
-    assert curve.why == "seen at 1 moment; a curve takes 8"
+    assert curve.why == "looks at 1 time; a curve needs 8"
 
 
 def test_a_start_does_not_count_where_nobody_knows_the_page(series_from: MakeSeries) -> None:
@@ -193,7 +193,7 @@ def test_two_looks_a_year_apart_make_no_curve(series_from: MakeSeries) -> None:
     apart = build_series([0.0, 400 * DAY], [0, 1], series_from([{1, 2}, {1, 3}]).terms)
     curve = curve_of(apart)
     assert (len(curve), curve.shape, curve.knot) == (0, None, None)
-    assert curve.why == "seen at 2 moments; a curve takes 8"
+    assert curve.why == "looks at 2 times; a curve needs 8"
 
 
 def test_no_knot_is_placed_where_nobody_looked(series_from: MakeSeries) -> None:

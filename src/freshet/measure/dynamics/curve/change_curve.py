@@ -74,17 +74,17 @@ def change_curve(
     step = step or default_step(series.times)
     looks = len(np.unique(series.times))
     if 0 < looks < MIN_LOOKS:
-        reason = f"seen at {looks} moment{'s' * (looks > 1)}; a curve takes {MIN_LOOKS}"
+        reason = f"looks at {looks} time{'s' * (looks > 1)}; a curve needs {MIN_LOOKS}"
         return _empty_curve(np.empty(0), step, reason)
     versions = versions_on_grid(series.times, series.version_indices, step)
     start_points = _draw_starts(versions, step, starts, rng)
     if not len(start_points):
-        return _empty_curve(np.empty(0), step, "the page was never seen")
+        return _empty_curve(np.empty(0), step, "the page has no looks")
     start_times = series.times[0] + step * start_points
     curves = start_curves(versions, start_points, series.terms)
     lags, dice, counts = _mean_curve(curves)
     if len(lags) < MIN_POINTS:
-        reason = f"{len(lags)} points where the page is known; a curve takes {MIN_POINTS}"
+        reason = f"{len(lags)} points with a known version; a curve needs {MIN_POINTS}"
         return _empty_curve(start_times, step, reason)
     bend = fit_bend_to_starts(curves)
     hours = lags.astype(np.float64) * (step / HOUR)

@@ -161,5 +161,5 @@ def _missing_reason(lifespans: WordLifespans) -> str:
     if lifespans.known_points == 0:
         return "no version is known"
     if lifespans.known_points == 1:
-        return "one moment is known; staying power needs two"
+        return "one time is known; staying power needs two"
     return ""
