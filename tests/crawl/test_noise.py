@@ -13,7 +13,7 @@ from freshet.crawl.noise import (
     NoiseLearner,
     NoiseTrigger,
     _looks,
-    _rows,
+    _rows_to_learn,
     learn_and_keep_mask,
     learned_mask,
     why_too_large_to_learn,
@@ -205,7 +205,7 @@ def test_looks_answered_with_not_modified_show_what_the_one_before_did(tmp_path:
     with make_collection(tmp_path / "c") as collection:
         record(collection, [observe(0, counted(0)), observe(1, outcome=Outcome.NOT_MODIFIED)])
         page = collection.page(URL)
-        first, second = _looks(page, _rows(collection, page, 0), {})
+        first, second = _looks(page, _rows_to_learn(collection, page, 0), {})
         assert (first.view.text, second.time - first.time) == (second.view.text, 86_400)
 
 
@@ -286,7 +286,7 @@ def test_a_page_that_is_too_large_is_not_learnt_from_and_the_log_says_so(
         assert page_mask(collection, page).rules == ()
         said = why_too_large_to_learn(collection, page)
         assert said.endswith(why)
-    assert f"the noise of {URL} is not learnt: it has {said}" in caplog.text
+    assert f"the noise of {URL} is not learned: it has {said}" in caplog.text
 
 
 def test_only_the_latest_visits_of_a_large_history_are_measured_again(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Which pages to fetch now, and what came of it: frontier, budget, bursts, plan and reasons."""
+"""Decides which pages to fetch now and records the results: frontier, budget, bursts, plan."""

@@ -1,4 +1,4 @@
-"""The day's budget: what is spent of it, what is left, and what today's caps put out of reach."""
+"""The status of the day's budget: spent, remaining and unreachable requests."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,12 +24,12 @@ NAMED_HOSTS = 3
 
 @dataclass(frozen=True, slots=True)
 class DayBudgetStatus:
-    """A UTC day's budget of page requests; ``other_requests`` counts those for robots.txt and sitemaps.
+    """A UTC day's budget of page requests.
 
-    Of what is left, ``unreachable`` requests cannot be spent before the day ends, by what is known
-    now; ``reasons`` say why. Of what is spent, ``lost`` were booked by crawls that were killed
-    before anything came of them, and ``burst_requests`` were for rounds, which may use ``share`` of them;
-    ``in_rounds`` pages are in one now.
+    ``left`` requests remain; ``unreachable`` of them cannot be spent before the day ends, for the
+    given ``reasons``. ``apart`` counts requests outside the budget, for robots.txt and sitemaps.
+    ``lost`` requests were booked by crawls that were killed. ``samples`` were for bursts, which may
+    use ``share`` of the budget; ``in_rounds`` pages are in a burst now.
     """
 
     day: str
@@ -47,7 +47,7 @@ class DayBudgetStatus:
 
 @dataclass(frozen=True, slots=True)
 class HostCapacity:
-    """How often a host can still be asked today: by its turns, and by what its pages bear."""
+    """The requests that a host can still take today: by its turns, and by its pages' intervals."""
 
     host: str
     turns: int
@@ -55,54 +55,57 @@ class HostCapacity:
 
     @property
     def requests(self) -> int:
-        """Return how many requests the host can take."""
+        """Return the number of requests that the host can take."""
         return min(self.turns, self.page_visits)
 
 
 def save_running_budget(collection: CollectionStore, budget: str) -> None:
-    """Let others know the budget that a crawl was given, empty where it is that of the settings."""
+    """Save the budget of the running crawl for other processes; empty for that of the settings."""
     collection.catalog.write_note(RUNNING_BUDGET, budget)
 
 
 def current_budget(collection: CollectionStore) -> str:
-    """Return the budget that holds now: the one a running crawl was given, else the setting."""
-    runs = is_crawl(ArchiveLock(collection.archive_folder).holder())
-    return (runs and collection.catalog.read_note(RUNNING_BUDGET)) or collection.settings.budget
+    """Return the budget of the running crawl, else that of the settings."""
+    is_crawl_running = is_crawl(ArchiveLock(collection.archive_folder).holder())
+    return (
+        is_crawl_running and collection.catalog.read_note(RUNNING_BUDGET)
+    ) or collection.settings.budget
 
 
 def save_crawl_start(catalog: Catalog, now: datetime) -> None:
-    """Keep when a crawl began."""
+    """Save the start time of a crawl."""
     catalog.write_note(CRAWL_START, now.isoformat())
 
 
 def add_lost_requests(catalog: Catalog, day: str, requests: int) -> None:
-    """Keep that further requests of a day were lost with a crawl that was killed."""
+    """Add requests of a day that a killed crawl had booked."""
     catalog.write_note(LOST_REQUESTS, f"{day} {lost_requests(catalog, day) + requests}")
 
 
 def lost_requests(catalog: Catalog, day: str) -> int:
-    """Return how many requests of a day were lost with crawls that were killed."""
-    noted, _, requests = (catalog.read_note(LOST_REQUESTS) or "").partition(" ")
-    return int(requests) if noted == day else 0
+    """Return the number of requests of a day that killed crawls had booked."""
+    note_day, _, requests = (catalog.read_note(LOST_REQUESTS) or "").partition(" ")
+    return int(requests) if note_day == day else 0
 
 
 def day_budget_status(
     collection: CollectionStore, outcomes: Sequence[HostOutcomeCount], *, budget: str = ""
 ) -> DayBudgetStatus:
-    """Return how the day's budget stands, given how the pages' last visits ended."""
+    """Return the status of the day's budget, given the outcomes of the pages' last visits."""
     now = collection.clock.now()
     pages = sum(item.pages for item in outcomes)
     total = Budget.parse(budget or collection.settings.budget).requests_per_day(pages)
     spending = collection.catalog.spending(utc_day(now))
-    left = max(0, total - spending.requests)
-    reaches = list(_reaches(collection, outcomes)) if left else []
-    by_hosts = sum(reach.requests for reach in reaches)
-    by_pace, late = _paced(collection, outcomes, total)
-    reasons = [late] if by_pace < min(by_hosts, left) else []
-    reasons += _reasons(collection, outcomes, reaches) if by_hosts < left else []
-    unreachable = max(0, left - min(by_hosts, by_pace))
+    remaining = max(0, total - spending.requests)
+    capacities = list(_host_capacities(collection, outcomes)) if remaining else []
+    by_hosts = sum(capacity.requests for capacity in capacities)
+    by_pace, pace_reason = _pace_limit(collection, outcomes, total)
+    reasons = [pace_reason] if by_pace < min(by_hosts, remaining) else []
+    reasons += _reasons(collection, outcomes, capacities) if by_hosts < remaining else []
+    unreachable = max(0, remaining - min(by_hosts, by_pace))
     return DayBudgetStatus(
-        utc_day(now), total, spending.requests, left, spending.other_requests, unreachable, tuple(reasons),
+        utc_day(now), total, spending.requests, remaining, spending.other_requests, unreachable,
+        tuple(reasons),
         lost_requests(collection.catalog, utc_day(now)), spending.burst_requests,
         int(collection.settings.rounds.share * total),
         collection.catalog.count_pages_in_bursts(now - timedelta(seconds=MAX_DELAY)),
@@ -110,7 +113,7 @@ def day_budget_status(
 
 
 def failing_page_counts(outcomes: Sequence[HostOutcomeCount]) -> dict[str, int]:
-    """Return how many pages failed when last visited, by outcome, the most frequent first."""
+    """Return the number of failing pages by outcome, the most frequent first."""
     counts: Counter[str] = Counter()
     for item in outcomes:
         if item.outcome is not None and not item.outcome.is_look:
@@ -118,77 +121,79 @@ def failing_page_counts(outcomes: Sequence[HostOutcomeCount]) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-def _paced(
+def _pace_limit(
     collection: CollectionStore, outcomes: Sequence[HostOutcomeCount], total: int
 ) -> tuple[int, str]:  # fmt: skip
-    """Return how many requests the pace still allows today, and why no more.
+    """Return how many requests the pace still allows today, and the reason for the limit.
 
-    A crawl that began today does not make up for the hours before. Pages never seen and pages
-    asked for do not wait for the pace.
+    A crawl that started today does not catch up on the hours before. Pages never visited and
+    requested pages do not wait for the pace.
     """
     now = collection.clock.now()
     midnight = next_midnight(now)
-    noted = collection.catalog.read_note(CRAWL_START)
-    runs = noted is not None and is_crawl(ArchiveLock(collection.archive_folder).holder())
-    began = datetime.fromisoformat(noted) if runs and noted else now
-    if began <= midnight - timedelta(days=1):
+    note = collection.catalog.read_note(CRAWL_START)
+    is_crawl_running = note is not None and is_crawl(
+        ArchiveLock(collection.archive_folder).holder()
+    )
+    start = datetime.fromisoformat(note) if is_crawl_running and note else now
+    if start <= midnight - timedelta(days=1):
         return total, ""
-    unseen = sum(item.pages for item in outcomes if item.outcome is None)
+    unvisited = sum(item.pages for item in outcomes if item.outcome is None)
     share = total * ((midnight - now) / timedelta(days=1))
-    who = (
-        f"the crawl began at {format_time_to_minute(began)} and"
-        if runs
+    subject = (
+        f"the crawl began at {format_time_to_minute(start)} and"
+        if is_crawl_running
         else "a crawl that begins now"
     )
-    an_hour = total / HOURS_PER_DAY
-    rate = f"{an_hour:,.0f}" if an_hour >= 10 else f"{an_hour:.2g}"
-    why = f"{who} spends the budget evenly, {rate} requests an hour:"
+    hourly = total / HOURS_PER_DAY
+    rate = f"{hourly:,.0f}" if hourly >= 10 else f"{hourly:.2g}"
+    why = f"{subject} spends the budget evenly, {rate} requests an hour:"
     return (
-        1 + int(share) + unseen + len(collection.catalog.requested_pages()),
+        1 + int(share) + unvisited + len(collection.catalog.requested_pages()),
         f"{why} it does not make up for the hours before",
     )
 
 
-def _reaches(
+def _host_capacities(
     collection: CollectionStore, outcomes: Sequence[HostOutcomeCount]
 ) -> Iterator[HostCapacity]:
     politeness = collection.settings.politeness
     now = collection.clock.now()
     start, end = to_epoch(now), to_epoch(next_midnight(now))
     turns = HostTurns(collection.catalog.host_states(), politeness, start)
-    often = 1 + int((end - start) / max(1.0, politeness.page_interval))
-    bearable: Counter[str] = Counter()
+    visits_per_page = 1 + int((end - start) / max(1.0, politeness.page_interval))
+    page_visits: Counter[str] = Counter()
     for item in outcomes:
-        bearable[item.host] += item.pages * (1 if _fails(item) else often)
-    for host, number in bearable.items():
+        page_visits[item.host] += item.pages * (1 if _is_failing(item) else visits_per_page)
+    for host, number in page_visits.items():
         yield HostCapacity(host, turns.count_turns(host, start, end), number)
 
 
 def _reasons(
     collection: CollectionStore,
     outcomes: Sequence[HostOutcomeCount],
-    reaches: Sequence[HostCapacity],
+    capacities: Sequence[HostCapacity],
 ) -> Iterator[str]:
     pages = sum(item.pages for item in outcomes)
     if not pages:
         yield "there are no live pages to visit; 'freshet add URL' adds one"
         return
-    failing = sum(item.pages for item in outcomes if _fails(item))
+    failing = sum(item.pages for item in outcomes if _is_failing(item))
     interval = collection.settings.politeness.page_interval
-    if any(reach.page_visits <= reach.turns for reach in reaches):
+    if any(capacity.page_visits <= capacity.turns for capacity in capacities):
         yield f"pages: {pages:,}, each visited at most every {interval:g} s"
     if failing:
         yield f"failing pages, which are backed off: {failing:,}"
     capped = sorted(
-        (reach for reach in reaches if reach.turns < reach.page_visits),
-        key=lambda reach: reach.page_visits - reach.turns,
+        (capacity for capacity in capacities if capacity.turns < capacity.page_visits),
+        key=lambda capacity: capacity.page_visits - capacity.turns,
         reverse=True,
     )
-    for reach in capped[:NAMED_HOSTS]:
-        yield f"host {reach.host} can be asked {reach.turns:,} times more today"
+    for capacity in capped[:NAMED_HOSTS]:
+        yield f"host {capacity.host} can be asked {capacity.turns:,} times more today"
     if len(capped) > NAMED_HOSTS:
         yield f"so can {len(capped) - NAMED_HOSTS:,} further hosts only so often"
 
 
-def _fails(item: HostOutcomeCount) -> bool:
+def _is_failing(item: HostOutcomeCount) -> bool:
     return item.outcome is not None and not item.outcome.is_look

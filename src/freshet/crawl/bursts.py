@@ -192,7 +192,7 @@ class BurstSampler:
     def _update_by_page(
         self, burst_visits: Sequence[tuple[int, BurstVisit]], calmed_pages: Set[int]
     ) -> BurstUpdate:  # fmt: skip
-        """Return the update that visits cause, page by page; a fault ends only its page's sample."""
+        """Return the update that visits cause; a fault ends only its own page's sample."""
         update = BurstUpdate()
         for page, group in groupby(burst_visits, key=lambda item: item[0]):
             page_visits = list(group)
@@ -280,7 +280,7 @@ class BurstSampler:
         return self._spent_at_start[1]
 
     def _earliest_visit(self, page: int, now: float) -> float:
-        """Return the earliest time of a page's next visit; looks of an instant burst may follow at once.
+        """Return the earliest time of a page's next visit; an instant burst need not wait.
 
         The clock may have been set back since the last visit.
         """
@@ -293,7 +293,7 @@ class BurstSampler:
         return min(self._last_visit_times[page], now) + self._settings.politeness.page_interval
 
     def _next_sample(self, page: int, progress: BurstProgress) -> PendingSample:
-        """Return the next sample of a page; an instant one has two requests if the host allows it."""
+        """Return the next sample of a page, with two requests for an instant one if allowed."""
         kind = progress.kind or BurstKind.FAST
         if kind is BurstKind.FAST:
             return PendingSample(page, progress, SAMPLE_OFFSETS[kind][progress.step])

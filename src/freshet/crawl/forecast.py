@@ -1,4 +1,4 @@
-"""How likely a page is to have changed by when, given how long its last look is ago."""
+"""Forecasts: how likely a page has changed by a time, given the time of its last look."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ DEFAULT_FORECAST_POLICY = "bayes-freshness"
 
 @dataclass(frozen=True, slots=True)
 class ForecastHorizon:
-    """How likely the page differs, by a time, from what its last look showed."""
+    """The probability that a page differs from its last look by a time."""
 
     days: float
     by: datetime
@@ -37,13 +37,13 @@ class ForecastHorizon:
 
 @dataclass(frozen=True, slots=True)
 class PageForecast:
-    """What is expected of one page, and what that rests on.
+    """The forecast of one page, and the data behind it.
 
-    Rates are changes a day, with the bounds of 90 % of their probability. ``last_look`` is None for
-    a page that was never seen: its horizons count from now. ``change_days`` is the time after a
-    look by which a change is 63 % likely, and ``prior_change_days`` that of pages like it: both
-    come from the distribution that gives the horizons. ``obstacle`` says what the last visit met
-    where it showed no content; such a page has no forecast in words.
+    Rates are changes a day, with the bounds of their 90 % interval. ``last_look`` is None for a
+    page without looks: its horizons count from now. ``change_days`` is the time after a look by
+    which a change is 63 % likely, ``prior_change_days`` the same for similar pages; both come from
+    the distribution of the horizons. ``obstacle`` describes a last visit without content; such a
+    page has no forecast in words.
     """
 
     page: Page
@@ -61,7 +61,7 @@ class PageForecast:
 
     @property
     def sentence(self) -> str:
-        """Say how often the page changes, and how likely it has by tomorrow."""
+        """Describe how often the page changes, and how likely a change by tomorrow is."""
         if self.obstacle:
             return f"none; {self.obstacle}"
         likely = f"{percent_text(self.tomorrow)} likely to have changed by tomorrow"
@@ -71,15 +71,15 @@ class PageForecast:
 
     @property
     def tomorrow(self) -> float:
-        """Return how likely the page has changed by tomorrow."""
+        """Return the probability that the page has changed by tomorrow."""
         return next(item.changed for item in self.horizons if item.days == TOMORROW_DAYS)
 
     @property
     def how_often(self) -> str:
-        """Say how often the page changes, as far as its own looks tell.
+        """Describe how often the page changes, by its own looks.
 
-        An interval is named only where the chance of a change by tomorrow is about that of a page
-        that changes so often: while little is known, the two can be far apart.
+        An interval is named only if it agrees with the probability of a change by tomorrow. With
+        few looks the two can be far apart.
         """
         if not self.looks or self.change_days is None:
             return ""
@@ -90,14 +90,14 @@ class PageForecast:
         return f"changes {often}" if often else ""
 
     def _agrees(self, change_days: float) -> bool:
-        """Whether a page that changes so often is about as likely to have changed by tomorrow."""
+        """Whether a change interval agrees with the probability of a change by tomorrow."""
         age = self.made - self.last_look if self.last_look else timedelta(0)
         days = TOMORROW_DAYS + age / timedelta(days=1)
         return abs(self.tomorrow + expm1(-days / change_days)) <= SAME_CHANCE
 
 
 def forecast(catalog: Catalog, settings: Settings, page: Page, clock: Clock) -> PageForecast:
-    """Return what is expected of a live page."""
+    """Return the forecast of a live page."""
     if page.source:
         raise UsageError(
             f"{page.url} is a history imported from {page.source}; "
@@ -109,8 +109,8 @@ def forecast(catalog: Catalog, settings: Settings, page: Page, clock: Clock) -> 
 def forecasts(
     catalog: Catalog, settings: Settings, pages: Sequence[Page], now: datetime
 ) -> list[PageForecast]:
-    """Return what is expected of live pages."""
-    policy = build_live_policy(catalog, _forecasting(settings))
+    """Return the forecasts of live pages."""
+    policy = build_live_policy(catalog, _with_forecasting_policy(settings))
     if not isinstance(policy, BayesPolicy):
         raise TypeError(f"{policy.name} makes no forecasts")
     ids = np.array([page.id for page in pages], np.int64)
@@ -118,13 +118,13 @@ def forecasts(
     last_visits = catalog.last_visits([page.id for page in pages])
     visits = [last_visits[page.id].visit if page.id in last_visits else None for page in pages]
     return [
-        _forecast(page, visit, policy.explain(page.id, now), (now, row.tolist()))
+        _forecast(page, visit, policy.explain(page.id, now), now, row.tolist())
         for page, visit, row in zip(pages, visits, survival, strict=True)
     ]
 
 
-def _forecasting(settings: Settings) -> Settings:
-    """Return settings whose policy forecasts, as neither classic rules nor formulas do."""
+def _with_forecasting_policy(settings: Settings) -> Settings:
+    """Return settings with a policy that makes forecasts; classic rules and formulas make none."""
     return (
         replace(settings, policy=DEFAULT_FORECAST_POLICY)
         if settings.policy not in ("", *BAYES_POLICIES)
@@ -135,22 +135,22 @@ def _forecasting(settings: Settings) -> Settings:
 def _forecast(
     page: Page,
     last_visit: Visit | None,
-    found: PolicyExplanation,
-    at: tuple[datetime, Sequence[float]],
+    explanation: PolicyExplanation,
+    now: datetime,
+    survival: Sequence[float],
 ) -> PageForecast:
-    now, survival = at
     horizons = (
-        ForecastHorizon(days, now + timedelta(days=days), max(0.0, 1.0 - still))
-        for days, still in zip(HORIZONS_DAYS, survival, strict=True)
+        ForecastHorizon(days, now + timedelta(days=days), max(0.0, 1.0 - unchanged))
+        for days, unchanged in zip(HORIZONS_DAYS, survival, strict=True)
     )
     return PageForecast(
-        page, now, _last_look(found, now), found.looks, found.changes, found.rate, found.rate_low,
-        found.rate_high, tuple(horizons), found.change_days, found.prior_change_days,
-        obstacle_of(last_visit),
+        page, now, _last_look(explanation, now), explanation.looks, explanation.changes,
+        explanation.rate, explanation.rate_low, explanation.rate_high, tuple(horizons),
+        explanation.change_days, explanation.prior_change_days, obstacle_of(last_visit),
     )  # fmt: skip
 
 
-def _last_look(found: PolicyExplanation, now: datetime) -> datetime | None:
-    if found.age_days == float("inf"):
+def _last_look(explanation: PolicyExplanation, now: datetime) -> datetime | None:
+    if explanation.age_days == float("inf"):
         return None
-    return now - timedelta(seconds=found.age_days * DAY_SECONDS)
+    return now - timedelta(seconds=explanation.age_days * DAY_SECONDS)

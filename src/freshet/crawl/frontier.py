@@ -92,7 +92,7 @@ class Frontier:
         return _contains(self._live, page)
 
     def count_unpaced(self) -> int:
-        """Return the number of pages that need not wait for the pace: never visited, or requested."""
+        """Return the number of pages that need not wait for the pace: unvisited or requested."""
         unavailable = self._in_flight.union(self._paused.tolist())
         requested = self._requested.keys() - self._unvisited - unavailable
         return len(requested) + len(self._unvisited) - len(self._unvisited & unavailable)
@@ -117,7 +117,7 @@ class Frontier:
         return np.union1d(self._paused, id_array(inactive_ids))
 
     def is_available(self, page: int, now: datetime) -> bool:
-        """Whether a page can be visited now: live, not in flight, not paused, in its active hours."""
+        """Whether a page is live, not in flight, not paused, and in its active hours."""
         if page in self._in_flight or not self.contains(page) or _contains(self._paused, page):
             return False
         hours = self._active_hours.get(page) or ActiveHours.parse(self.settings.page.active_hours)

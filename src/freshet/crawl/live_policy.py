@@ -1,4 +1,4 @@
-"""A policy that knows a collection: its live pages, and everything that visits have shown."""
+"""Builds the policy of a live crawl from a collection's pages and visits, and keeps it current."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,38 +26,34 @@ from freshet.record.fault_isolation import isolate_faults
 from freshet.schedule.model_file import resolve_policy
 from freshet.schedule.policies import FormulaRanking, make_policy
 
-# As many pages of one directory as make the look-around clock run.
+# Enough pages of one directory to make the look-around clock run.
 WARM_UP_PAGES = 8
 PLANNABLE_OBJECTIVES = ("freshness", "changes")
 
 
 def policy_name(settings: Settings) -> str:
-    """Return the name of the policy that the settings ask for, or of the objective's own.
+    """Return the name of the configured policy, or of the objective's default.
 
     >>> policy_name(Settings(objective="changes")), policy_name(Settings(policy="t*X"))
     ('bayes-changes', 't * X')
     """
-    wanted = configured_policy(settings)
-    return wanted if isinstance(wanted, str) else wanted.title
+    policy_choice = configured_policy(settings)
+    return policy_choice if isinstance(policy_choice, str) else policy_choice.title
 
 
 def configured_policy(settings: Settings) -> str | FormulaRanking:
-    """Return the policy that the settings ask for: a known one, a formula or a learned model."""
+    """Return the configured policy: a built-in one, a formula or a learned model."""
     if settings.policy:
-        return _named(settings.policy)
+        try:
+            return resolve_policy(settings.policy)
+        except UsageError as error:
+            raise type(error)(f"setting policy: {error}") from error
     if settings.objective not in PLANNABLE_OBJECTIVES:
         raise SettingsError(
             f"objective {settings.objective!r} cannot be planned for yet; "
             f"set it to {' or '.join(PLANNABLE_OBJECTIVES)}"
         )
     return f"bayes-{settings.objective}"
-
-
-def _named(name: str) -> str | FormulaRanking:
-    try:
-        return resolve_policy(name)
-    except UsageError as error:
-        raise type(error)(f"setting policy: {error}") from error
 
 
 def build_live_policy(
@@ -67,10 +63,10 @@ def build_live_policy(
     now: datetime | None = None,
     also_read: Callable[[VisitTable], None] | None = None,
 ) -> Policy:
-    """Return a policy that has learnt every visit of the live pages, paused ones too.
+    """Return a policy that has learned all visits of the live pages, paused ones too.
 
-    Visits ahead of ``now``, which a clock that was wrong has left, count as made just now.
-    ``also_read`` is shown the same visits, so that they are read once.
+    Visits after ``now``, as a wrong clock leaves them, count as made now. ``also_read`` receives
+    the same visits, so that they are read once.
     """
     policy = make_policy(
         configured_policy(settings),
@@ -80,15 +76,18 @@ def build_live_policy(
     )
     weights = catalog.importance_by_page()
 
-    def pages(ids: Sequence[int]) -> PageTable:
-        found = page_columns(catalog.pages_by_id(ids).values())
-        return page_table(found, weights, settings.page.importance)
+    def load_pages(ids: Sequence[int]) -> PageTable:
+        columns = page_columns(catalog.pages_by_id(ids).values())
+        return page_table(columns, weights, settings.page.importance)
 
     for batch in catalog.live_page_columns():
         policy.add(page_table(batch, weights, settings.page.importance))
     for visits in catalog.live_visit_tables():
-        known = visits if now is None else _until(visits, to_epoch(now))
-        learn_visits(policy, known, PageLookup(pages, partial(_visits_of, known)))
+        if now is not None:
+            bounded = replace(visits, times=np.minimum(visits.times, to_epoch(now)))
+        else:
+            bounded = visits
+        learn_visits(policy, bounded, PageLookup(load_pages, partial(_visits_of, bounded)))
         if also_read is not None:
             with isolate_faults("learning which pages change at every visit", "plan"):
                 also_read(visits)
@@ -97,7 +96,7 @@ def build_live_policy(
 
 @dataclass(frozen=True, slots=True)
 class PageLookup:
-    """Where a policy's pages and their whole histories are found, by ids."""
+    """Functions that load a policy's pages and their histories by ids."""
 
     pages: Callable[[Sequence[int]], PageTable]
     history: Callable[[Sequence[int]], VisitTable]
@@ -105,12 +104,12 @@ class PageLookup:
 
 def visit_histories(catalog: Catalog, pages: Sequence[int]) -> VisitTable:
     """Return all visits of pages."""
-    past = (row for page in pages for row in catalog.history(page))
-    return visit_table([(row.visit, row.change) for row in past])
+    rows = (row for page in pages for row in catalog.history(page))
+    return visit_table([(row.visit, row.change) for row in rows])
 
 
 def learn_visits(policy: Policy, visits: VisitTable, lookup: PageLookup) -> None:
-    """Let a policy learn visits; where that fails, its pages' whole histories, apart."""
+    """Make a policy learn visits; if that fails, learn the histories of their pages separately."""
     with isolate_faults("learning them", f"{len(visits):,} visits"):
         policy.learn(visits)
         return
@@ -118,9 +117,10 @@ def learn_visits(policy: Policy, visits: VisitTable, lookup: PageLookup) -> None
 
 
 def relearn_pages(policy: Policy, pages: PageIdArray, lookup: PageLookup) -> None:
-    """Let a policy forget pages and learn their histories; those that raise errors are parted.
+    """Make a policy forget pages and learn their histories again.
 
-    A page whose visits cannot be learnt counts as one that failed at each of them.
+    If that fails, the pages are halved until the faulty page is alone. A page whose visits cannot
+    be learned counts as failed at each of them.
     """
     if not len(pages):
         return
@@ -137,40 +137,36 @@ def relearn_pages(policy: Policy, pages: PageIdArray, lookup: PageLookup) -> Non
 
 
 def _learn_as_failing(policy: Policy, page: PageIdArray, lookup: PageLookup) -> None:
-    """Let a policy back a page off; one that it cannot learn at all it leaves out."""
+    """Make a policy back off a page; a page that it cannot learn at all is left out."""
     policy.forget(page)
     with isolate_faults("backing it off", f"page {page[0]}"):
         policy.add(lookup.pages(page.tolist()))
         visits = lookup.history(page.tolist())
-        none = np.zeros(len(visits), np.bool_)
-        policy.learn(replace(visits, looks=none, measured=none, changed=none))
+        all_false = np.zeros(len(visits), np.bool_)
+        policy.learn(replace(visits, looks=all_false, measured=all_false, changed=all_false))
         return
     policy.forget(page)
 
 
 def _visits_of(visits: VisitTable, pages: Sequence[int]) -> VisitTable:
-    kept = np.isin(visits.pages, pages)
+    rows = np.isin(visits.pages, pages)
     return VisitTable(
-        visits.pages[kept], visits.times[kept], visits.looks[kept], visits.measured[kept],
-        visits.changed[kept], visits.new_links[kept],
+        visits.pages[rows], visits.times[rows], visits.looks[rows], visits.measured[rows],
+        visits.changed[rows], visits.new_links[rows],
     )  # fmt: skip
 
 
-def _until(visits: VisitTable, now: float) -> VisitTable:
-    return replace(visits, times=np.minimum(visits.times, now))
-
-
 def warm_up_policy(settings: Settings, now: datetime) -> None:
-    """Let a policy of its own learn and choose once, so that its compiled code is loaded."""
+    """Make a policy learn and choose once, so that its compiled code is loaded."""
     policy = make_policy(configured_policy(settings), live=True)
     ids, same = np.arange(1, WARM_UP_PAGES + 1), np.zeros(WARM_UP_PAGES, np.uint64)
     unknown, ones = np.full(WARM_UP_PAGES, np.nan), np.ones(WARM_UP_PAGES)
     policy.add(PageTable(ids, same, same, same, ones, unknown))
-    yes = np.ones(WARM_UP_PAGES, np.bool_)
+    all_true = np.ones(WARM_UP_PAGES, np.bool_)
     for days in (2, 1):
         times = np.full(WARM_UP_PAGES, to_epoch(now) - days * DAY_SECONDS)
         links = np.full(WARM_UP_PAGES, -1, np.int32)
-        policy.learn(VisitTable(ids, times, yes, yes, yes, links))
+        policy.learn(VisitTable(ids, times, all_true, all_true, all_true, links))
     policy.choose(now, 1, HostCaps())
 
 
@@ -183,7 +179,7 @@ def page_columns(pages: Iterable[Page]) -> PageColumns:
 def page_table(
     pages: PageColumns, weights: Mapping[int, float], default_importance: float
 ) -> PageTable:
-    """Turn pages into what a policy takes."""
+    """Return pages as the table that a policy takes."""
     importance = [weights.get(page, default_importance) for page in pages.ids]
     return PageTable(
         np.array(pages.ids, np.int64),
@@ -196,7 +192,7 @@ def page_table(
 
 
 def visit_table(visits: Sequence[tuple[Visit, Change | None]]) -> VisitTable:
-    """Turn visits just recorded into what a policy learns."""
+    """Return visits as the table that a policy learns."""
     ordered = sorted(visits, key=lambda item: (item[0].page, item[0].time))
     links = [change.new_link_count if change else None for _, change in ordered]
     return VisitTable(
@@ -210,5 +206,5 @@ def visit_table(visits: Sequence[tuple[Visit, Change | None]]) -> VisitTable:
 
 
 def id_array(pages: Iterable[int]) -> PageIdArray:
-    """Return page ids as a column."""
+    """Return page ids as an array."""
     return np.fromiter(pages, np.int64)

@@ -1,4 +1,4 @@
-"""What the last visit of a page met that shows no content, in words."""
+"""Describes why the last visit of a page showed no content."""
 
 from freshet.core.local_time import format_to_second
 from freshet.core.types import Outcome, Visit
@@ -10,7 +10,7 @@ ADVICE = {
 
 
 def obstacle_of(visit: Visit | None) -> str:
-    """Say what the last visit met that the next one will meet too; empty if it was a look."""
+    """Describe why the last visit showed no content; empty if it was a look."""
     if visit is None or visit.outcome.is_look:
         return ""
     if visit.outcome is Outcome.ROBOTS:
@@ -25,12 +25,12 @@ def obstacle_of(visit: Visit | None) -> str:
 
 
 def advice_for(outcome: Outcome) -> str:
-    """Say what can be done about an outcome, empty where nothing is known that helps."""
+    """Return advice for an outcome, empty if there is none."""
     return ADVICE.get(outcome, "")
 
 
 def describe_visit(visit: Visit | None) -> str:
-    """Say when a visit was and how it ended."""
+    """Describe the time and outcome of a visit."""
     if visit is None:
         return "none yet"
     status = "" if visit.status is None else f", status {visit.status}"

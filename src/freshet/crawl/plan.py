@@ -1,7 +1,7 @@
-"""What would be fetched next and for what value: the crawl's own choices, played ahead.
+"""The plan: which pages a crawl would fetch next, and for what value.
 
-Nothing is fetched, so nothing is learnt on the way: a plan is what is known now, carried forward.
-Every page comes once, at its next visit.
+A plan simulates the crawl's own choices without fetching, so it learns nothing new on the way.
+Each page appears once, with its next visit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,18 +33,22 @@ def make_plan(
     objective: str = "",
     limit: int | None = None,
 ) -> Plan:
-    """Return what would be fetched within a day, in order; at most a day's budget, or ``limit``."""
+    """Return the visits of the next day in order, at most ``limit`` or a day's budget."""
     settings = settings_for_objective(collection.settings, objective)
-    ahead = CrawlPreview(collection, settings, budget=str(budget))
-    most = ahead.budget if limit is None else limit
-    choices = with_scores(sorted(ahead.visits(most), key=lambda visit: visit.expected))
+    preview = CrawlPreview(collection, settings, budget=str(budget))
+    max_visits = preview.budget if limit is None else limit
+    choices = with_scores(sorted(preview.visits(max_visits), key=lambda visit: visit.expected))
     return Plan(
-        ahead.now, planning_objective(settings), ahead.policy.name, ahead.budget, tuple(choices)
+        preview.now,
+        planning_objective(settings),
+        preview.policy.name,
+        preview.budget,
+        tuple(choices),
     )
 
 
 def with_scores(visits: Sequence[PlannedVisit]) -> list[PlannedVisit]:
-    """Return visits with their values on a scale from 0 to 100, where 100 is the greatest."""
+    """Return visits with scores from 0 to 100; 100 is the greatest value."""
     greatest = max((visit.value for visit in visits if isfinite(visit.value)), default=0.0)
     if greatest <= 0:
         return list(visits)
@@ -57,107 +61,109 @@ def with_scores(visits: Sequence[PlannedVisit]) -> list[PlannedVisit]:
 
 
 def settings_for_objective(settings: Settings, objective: str) -> Settings:
-    """Return settings that plan for another objective, where one is given."""
+    """Return the settings for another objective, if one is given."""
     if not objective:
         return settings
     return merge_settings(settings, {"objective": objective, "policy": ""}, origin="plan")
 
 
 class CrawlPreview:
-    """A crawl that begins now, played ahead without fetching."""
+    """A simulation of a crawl that starts now, without fetching."""
 
     def __init__(
         self, collection: CollectionStore, settings: Settings, *, budget: str = ""
     ) -> None:
         self._catalog = collection.catalog
-        self._roll = Frontier(collection.catalog, settings)
-        self._roll.reload()
+        self._frontier = Frontier(collection.catalog, settings)
+        self._frontier.reload()
         self.now = collection.clock.now()
         self._turns = HostTurns(
             collection.catalog.host_states(), settings.politeness, to_epoch(self.now)
         )
         self.policy = build_live_policy(collection.catalog, settings, now=self.now)
         self.budget = Budget.parse(budget or current_budget(collection)).requests_per_day(
-            self._roll.size
+            self._frontier.size
         )
         self.spent = collection.catalog.spending(utc_day(self.now)).requests
 
     def visits(self, limit: int) -> Iterator[PlannedVisit]:
-        """Yield visits in the order in which they are chosen: those that wait for no pace first."""
+        """Yield visits in the order of choice; those that need not wait for the pace come first."""
         start, spent = self.now, self.spent
         if spent >= self.budget:
             start, spent = next_midnight(self.now), 0
-        first = self._eager(start, min(limit, self.budget - spent))
-        yield from self._placed(first, [start] * len(first))
-        yield from self._paced(
-            RequestPace(start, spent + len(first), self.budget), limit - len(first)
+        unpaced = self._choose_unpaced(start, min(limit, self.budget - spent))
+        yield from self._plan_turns(unpaced, [start] * len(unpaced))
+        yield from self._choose_paced(
+            RequestPace(start, spent + len(unpaced), self.budget), limit - len(unpaced)
         )
 
-    def _eager(self, start: datetime, most: int) -> list[PageChoice]:
-        """Return the pages that someone asked for, then those never seen."""
-        asked = [PageChoice(page, np.inf, "asked for") for page in self._roll.requested(most)]
-        unseen = min(most, self._roll.count_unpaced()) - len(asked)
-        if unseen <= 0:
-            return asked
-        found = list(
-            self.policy.choose(start, unseen, HostCaps(excluded_pages=self._barred(start)))
-        )
-        later = [choice.page for choice in found if not self._roll.is_unpaced(choice.page)]
-        self.policy.release(id_array(later))
-        return asked + [choice for choice in found if choice.page not in later]
+    def _choose_unpaced(self, start: datetime, limit: int) -> list[PageChoice]:
+        """Return the requested pages, then the pages never visited."""
+        requested = [
+            PageChoice(page, np.inf, "asked for") for page in self._frontier.requested(limit)
+        ]
+        unvisited_count = min(limit, self._frontier.count_unpaced()) - len(requested)
+        if unvisited_count <= 0:
+            return requested
+        caps = HostCaps(excluded_pages=self._excluded_pages(start))
+        choices = list(self.policy.choose(start, unvisited_count, caps))
+        paced = [choice.page for choice in choices if not self._frontier.is_unpaced(choice.page)]
+        self.policy.release(id_array(paced))
+        return requested + [choice for choice in choices if choice.page not in paced]
 
-    def _paced(self, pace: RequestPace, most: int) -> Iterator[PlannedVisit]:
-        """Yield the visits that the pace comes to, a few at a time."""
-        step = 1 + most // STEPS
+    def _choose_paced(self, pace: RequestPace, limit: int) -> Iterator[PlannedVisit]:
+        """Yield the visits that the pace allows, a few at a time."""
+        step = 1 + limit // STEPS
         at, number = pace.start, pace.spent
         end = pace.start + HORIZON
-        while most > 0 and at < end:
+        while limit > 0 and at < end:
             if number >= pace.total or pace.due_time(number) >= next_midnight(pace.start):
                 pace, number = RequestPace(next_midnight(pace.start), 0, pace.total), 0
-            at, k = max(at, pace.due_time(number)), min(step, most)
-            found = self._choose(at, max(at, pace.due_time(number + k)), k)
-            times = [max(at, pace.due_time(number + place)) for place in range(len(found))]
-            yield from self._placed(found, times)
-            most, number = most - len(found), number + len(found)
-            if not found:
+            at, k = max(at, pace.due_time(number)), min(step, limit)
+            choices = self._choose(at, max(at, pace.due_time(number + k)), k)
+            times = [max(at, pace.due_time(number + index)) for index in range(len(choices))]
+            yield from self._plan_turns(choices, times)
+            limit, number = limit - len(choices), number + len(choices)
+            if not choices:
                 at = self._next_event(at) or end
 
     def _choose(self, at: datetime, until: datetime, k: int) -> list[PageChoice]:
-        caps = self._turns.host_caps(to_epoch(at), to_epoch(until), self._barred(at))
+        caps = self._turns.host_caps(to_epoch(at), to_epoch(until), self._excluded_pages(at))
         return list(self.policy.choose(at, k, caps))
 
-    def _barred(self, at: datetime) -> PageIdArray:
+    def _excluded_pages(self, at: datetime) -> PageIdArray:
         return np.union1d(
-            self._roll.barred_pages(at), id_array(self._roll.requested(self._roll.count_unpaced()))
+            self._frontier.barred_pages(at),
+            id_array(self._frontier.requested(self._frontier.count_unpaced())),
         )
 
-    def _placed(
+    def _plan_turns(
         self, choices: Sequence[PageChoice], times: Sequence[datetime]
     ) -> Iterator[PlannedVisit]:
-        """Give every choice its host's next turn."""
+        """Yield a planned visit in its host's next turn for each choice."""
         pages = self._catalog.pages_by_id([choice.page for choice in choices])
-        unseen = [choice.page for choice in choices if choice.reason == NEVER_SEEN_REASON]
-        visited = self._catalog.last_visits(unseen) if unseen else {}
+        unseen_pages = [choice.page for choice in choices if choice.reason == NEVER_SEEN_REASON]
+        last_visits = self._catalog.last_visits(unseen_pages) if unseen_pages else {}
         for choice, time in zip(choices, times, strict=True):
             page = pages[choice.page]
             turn = from_epoch(self._turns.take_turn(page.host, to_epoch(time)))
-            row = visited.get(page.id)
+            row = last_visits.get(page.id)
             reason = _reason(choice, row.visit if row else None)
             yield PlannedVisit(page, turn, choice.value, reason)
 
     def _next_event(self, at: datetime) -> datetime | None:
-        """Return when there may be something to choose again: a host opens, or a page may be."""
+        """Return the next time at which a host or a page may become available."""
         opening = self._turns.next_opening(to_epoch(at))
         events = (
             None if opening is None else from_epoch(opening),
             self.policy.next_time(at),
-            self._roll.next_active_start(at),
+            self._frontier.next_active_start(at),
         )
         return min((event for event in events if event is not None and event > at), default=None)
 
 
 def _reason(choice: PageChoice, last_visit: Visit | None) -> str:
-    """Say why a page was chosen; where all its visits so far have failed, what the last one met."""
+    """Return the reason of a choice; if all visits of the page failed, the last failure."""
     if last_visit is None or last_visit.outcome.is_look:
         return choice.reason
     why = f" ({last_visit.why})" if last_visit.why else ""

@@ -1,1 +1,1 @@
-"""The live crawl on Scrapy: due pages, host clocks, conditional requests, guard, limits, record."""
+"""The live crawl on Scrapy: requests, politeness, address guard, limits and observations."""

@@ -5,8 +5,8 @@ In a project's settings:
     ADDONS = {"freshet.fetch.addon.Freshet": 500}
     FRESHET_COLLECTION = "news"
 
-What the project's own settings say about delays, cookies, retries or domains holds for the requests
-of its spiders; robots.txt is always obeyed, and special addresses are guarded.
+The project's own settings for delays, cookies, retries or domains apply to the requests of its
+spiders. robots.txt is always obeyed, and special addresses are refused.
 """
 
 from collections.abc import Iterator
@@ -42,30 +42,30 @@ REQUIRED_CLASSES = {
 
 
 class Freshet:
-    """Sets a Scrapy project up to keep the pages of a collection fresh."""
+    """Sets up a Scrapy project to crawl the pages of a collection."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Freshet":
-        """Make it for a crawler."""
+        """Create the add-on of a crawler."""
         return cls(crawler)
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """Put the address guard in the place where names are resolved."""
+        """Install the address guard as the name resolver."""
         settings.set("TWISTED_DNS_RESOLVER", RESOLVER, PRIORITY)
         folder = settings.get(COLLECTION_SETTING)
         if folder:
-            with _one_line():
+            with _exit_with_one_line():
                 network = read_settings(Path(folder)).network
             for name, value in process_settings(network).items():
                 settings.set(name, value, PRIORITY)
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Put Freshet's parts in place."""
-        with _one_line():
+        """Install Freshet's scheduler, downloader, middlewares and handlers."""
+        with _exit_with_one_line():
             self._update(settings)
 
     def _update(self, settings: BaseSettings) -> None:
@@ -86,8 +86,8 @@ class Freshet:
 
 
 @contextmanager
-def _one_line() -> Iterator[None]:
-    """End Scrapy with one line where a collection or a setting is not as it should be."""
+def _exit_with_one_line() -> Iterator[None]:
+    """End Scrapy with a one-line message if a collection or a setting is invalid."""
     try:
         yield
     except LockedError as error:
@@ -98,31 +98,31 @@ def _one_line() -> Iterator[None]:
 
 
 def process_settings(network: NetworkSettings) -> dict[str, Any]:
-    """Return what must be set before there is a crawler: for the resolver and its threads."""
+    """Return the settings that are needed before there is a crawler: for the resolver."""
     return {ALLOW: network.allow, "REACTOR_THREADPOOL_MAXSIZE": network.concurrency}
 
 
-def scrapy_settings(ours: Settings) -> dict[str, Any]:
-    """Return what a collection's settings mean to Scrapy; politeness is kept by our scheduler."""
+def scrapy_settings(settings: Settings) -> dict[str, Any]:
+    """Return Scrapy's settings for those of a collection; our scheduler handles politeness."""
     return {
-        HEADER_BYTES: ours.limits.header_bytes,
+        HEADER_BYTES: settings.limits.header_bytes,
         **REQUIRED_CLASSES,
-        "USER_AGENT": user_agent(ours.contact),
-        "CONCURRENT_REQUESTS": ours.network.concurrency,
-        "CONCURRENT_REQUESTS_PER_DOMAIN": ours.network.concurrency,
+        "USER_AGENT": user_agent(settings.contact),
+        "CONCURRENT_REQUESTS": settings.network.concurrency,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": settings.network.concurrency,
         "DOWNLOAD_DELAY": 0,
-        "DOWNLOAD_TIMEOUT": ours.limits.seconds,
-        "DOWNLOAD_MAXSIZE": ours.limits.response_bytes,
+        "DOWNLOAD_TIMEOUT": settings.limits.seconds,
+        "DOWNLOAD_MAXSIZE": settings.limits.response_bytes,
         "DOWNLOAD_WARNSIZE": 0,
         "DOWNLOAD_FAIL_ON_DATALOSS": True,
-        "DOWNLOAD_VERIFY_CERTIFICATES": ours.network.verify_tls,
+        "DOWNLOAD_VERIFY_CERTIFICATES": settings.network.verify_tls,
         "ROBOTSTXT_OBEY": False,
         "TELNETCONSOLE_ENABLED": False,
     }
 
 
 def user_agent(contact: str) -> str:
-    """Return how Freshet names itself to servers.
+    """Return the User-Agent of Freshet.
 
     >>> user_agent("me@example.org")  # doctest: +ELLIPSIS
     'Freshet/... (me@example.org)'

@@ -1,4 +1,4 @@
-"""The one thread that owns the collection while a crawl runs; the fetching one awaits its work."""
+"""The thread that owns the collection while a crawl runs; the fetching thread awaits its work."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,26 +19,26 @@ from freshet.record.store import CollectionStore
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Looked at before anything is fetched, so that compiled code is there when it is needed: loading
-# it takes a second, and where it is not kept yet, compiling it up to two minutes.
+# Parsed before anything is fetched, so that compiled code is loaded: loading takes a second, and
+# compiling for the first time up to two minutes.
 WARM_UP_SNAPSHOT = Snapshot("http://first.example/", b"<title>x</title><p>y <a href=/z>z</a>")
 
 
 class CollectionThread:
-    """A collection opened for a crawl, in a thread of its own; options are those of Crawl."""
+    """A collection opened for a crawl in its own thread; options are those of CrawlSession."""
 
     def __init__(self, path: Path, *, clock: Clock | None = None, **options: Any) -> None:
         self.path = path
         self.clock = clock or SystemClock()
         self._options = options
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="collection")
-        self._held = ExitStack()
+        self._open_resources = ExitStack()
         self.session: CrawlSession
         self.settings: Settings
         self.start_state: CrawlStartState
 
     def open(self) -> None:
-        """Take the right to append to the archive, mend what a crash left, and learn the past."""
+        """Lock the archive, recover from a crash, and load the crawl session."""
         try:
             self._thread.submit(self._open).result()
         except BaseException:
@@ -50,20 +50,22 @@ class CollectionThread:
         return self._thread.submit(self.session.day_spending).result()
 
     async def run(self, work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-        """Do something with the collection, in its thread."""
+        """Run a function in the collection's thread."""
         return await asyncio.wrap_future(self._thread.submit(work, *args, **options))
 
     def close(self) -> None:
-        """Let go of the collection."""
-        self._thread.submit(self._held.close).result()
+        """Close the collection."""
+        self._thread.submit(self._open_resources.close).result()
         self._thread.shutdown()
 
     def _open(self) -> None:
-        collection = self._held.enter_context(CollectionStore.open(self.path, clock=self.clock))
-        recorder = self._held.enter_context(collection.recording())
+        collection = self._open_resources.enter_context(
+            CollectionStore.open(self.path, clock=self.clock)
+        )
+        recorder = self._open_resources.enter_context(collection.recording())
         self.settings = collection.settings
         self.session = CrawlSession(collection, recorder, **self._options)
         self.start_state = self.session.start()
         parse_visit(WARM_UP_SNAPSHOT, self.settings.limits, dom=True)
         warm_up_policy(self.settings, self.clock.now())
-        self._held.callback(self.session.release_all)
+        self._open_resources.callback(self.session.release_all)

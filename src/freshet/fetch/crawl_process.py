@@ -1,7 +1,7 @@
-"""A crawl in a process of its own, so that scripts and notebooks can crawl as often as they like.
+"""Runs a crawl in a process of its own, so that scripts and notebooks can crawl repeatedly.
 
-The network reactor runs once in a process, in its main thread, and handles the process's signals; a
-notebook already has an event loop. So the library starts a crawl as ``python -m`` this module.
+The network reactor runs only once in a process, in its main thread, and handles its signals; a
+notebook already has an event loop. So the library runs this module with ``python -m``.
 """
 
 import os
@@ -27,7 +27,7 @@ STOP = "stop"
 
 @dataclass(frozen=True, slots=True)
 class CrawlArguments:
-    """The arguments of a crawl, as they are sent to its process."""
+    """The arguments of a crawl, sent to its process."""
 
     path: Path
     budget: str
@@ -40,8 +40,8 @@ def crawl_in_process(
 ) -> DaySpending:
     """Crawl in a process of its own and wait for its end; arguments are those of ``run_crawl``.
 
-    An interrupt ends the crawl when what is under way has been recorded, a second one at once. The
-    crawl also ends when the calling process dies.
+    The first interrupt ends the crawl after recording the requests under way, a second one at
+    once. The crawl also ends when the calling process dies.
     """
     ours, theirs = Pipe()
     with theirs:
@@ -82,7 +82,7 @@ def _wait(connection: Connection) -> DaySpending:
 
 
 def serve_crawl(connection: Connection) -> None:
-    """Run one crawl for the process at the other end of a connection, and send its result."""
+    """Run one crawl for the process at the other end of a connection, and send the result."""
     sys.path[:] = connection.recv()
     request: CrawlArguments = connection.recv()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the crawl handles it
@@ -103,7 +103,7 @@ def serve_crawl(connection: Connection) -> None:
 
 
 def _await_stop(connection: Connection) -> None:
-    """End the crawl in order when it is asked to, or when the process that waits for it dies."""
+    """End the crawl in order on request, or when the calling process dies."""
     with suppress(EOFError, OSError):
         connection.recv()
     os.kill(os.getpid(), signal.SIGTERM)

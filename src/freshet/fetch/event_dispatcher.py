@@ -1,4 +1,4 @@
-"""Telling those who listen to a crawl, without ever holding it up."""
+"""Sends events of a crawl to listeners without delaying the crawl."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -31,39 +31,39 @@ EventListener = Callable[[CrawlEvent], None]
 
 
 class EventDispatcher:
-    """Tells listeners in a thread of its own: a slow terminal or file delays no request.
+    """Calls listeners in a thread of its own, so a slow terminal or file delays no request.
 
-    A listener that fails, as when whoever reads its output has gone, ends the crawl.
+    A listener that fails, for example because its output was closed, ends the crawl.
     """
 
     def __init__(self, listeners: Sequence[EventListener], stop: Callable[[str], None]) -> None:
         self._listeners = listeners
         self._stop = stop
-        self._heard: SimpleQueue[CrawlEvent | None] = SimpleQueue()
+        self._events: SimpleQueue[CrawlEvent | None] = SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.failure: Exception | None = None
-        self._thread = Thread(target=self._tell_all, name="herald", daemon=True)
+        self._thread = Thread(target=self._dispatch_all, name="event-dispatcher", daemon=True)
         self._thread.start()
 
-    def __call__(self, tidings: CrawlEvent) -> None:
-        """Take tidings, to be told soon."""
+    def __call__(self, event: CrawlEvent) -> None:
+        """Queue an event for the listeners."""
         self._loop = asyncio.get_running_loop()
-        self._heard.put(tidings)
+        self._events.put(event)
 
     def close(self) -> None:
-        """Tell what is left, and stop."""
-        self._heard.put(None)
+        """Send the remaining events, and stop."""
+        self._events.put(None)
         self._thread.join()
 
-    def _tell_all(self) -> None:
-        while (tidings := self._heard.get()) is not None:
+    def _dispatch_all(self) -> None:
+        while (event := self._events.get()) is not None:
             if self.failure is None:
-                self._tell(tidings)
+                self._dispatch(event)
 
-    def _tell(self, tidings: CrawlEvent) -> None:
+    def _dispatch(self, event: CrawlEvent) -> None:
         try:
             for listener in self._listeners:
-                listener(tidings)
+                listener(event)
         except Exception as error:  # noqa: BLE001 (it is raised when the crawl has ended)
             self.failure = error
             if self._loop is not None:

@@ -1,4 +1,4 @@
-"""A crawl in numbers, in a registry of its own, as Prometheus reads them."""
+"""The metrics of a crawl for Prometheus, in a registry of their own."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,18 +23,18 @@ from freshet.fetch.event_dispatcher import CrawlEvent
 ADDRESS = "127.0.0.1"
 LATENESS_BUCKETS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 BATCH_BUCKETS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-# A crawl reports every second; one that has not for so long hangs.
+# A crawl reports every second; without a report for this time it is stalled.
 MAX_SILENT_SECONDS = 60.0
-# So long may requests wait or be under way without a visit being recorded.
+# Requests may wait or be active for this time without a recorded visit.
 STALL_SECONDS = 600.0
 
 
 @dataclass(slots=True)
 class StallDetector:
-    """Tells a crawl that hangs from one that has nothing to do.
+    """Distinguishes a stalled crawl from an idle one.
 
-    A crawl is stalled when it has not reported for a minute, or when requests have been waiting or
-    under way for ``stall_seconds`` and no visit was recorded meanwhile.
+    A crawl is stalled if it has not reported for a minute, or if requests have been waiting or
+    active for ``stall_seconds`` without a recorded visit.
     """
 
     stall_seconds: float = STALL_SECONDS
@@ -46,7 +46,7 @@ class StallDetector:
         self._reported = self.clock()
 
     def report(self, *, visits: int, requests: int) -> None:
-        """Take in how many visits were recorded, and how many requests wait or are under way."""
+        """Report the number of recorded visits, and of waiting and active requests."""
         self._reported = self.clock()
         if not requests:
             self._busy_since = None
@@ -63,9 +63,9 @@ class StallDetector:
 
 
 class PrometheusMetrics:
-    """Hears a crawl's tidings and keeps its numbers.
+    """Keeps the metrics of a crawl from its events.
 
-    ``last_look`` is the last successful visit before this crawl.
+    ``last_look`` is the time of the last successful visit before this crawl.
     """
 
     def __init__(
@@ -117,31 +117,31 @@ class PrometheusMetrics:
         size = Gauge("freshet_archive_bytes", "The size of the archive's files.", registry=own)
         size.set_function(lambda: sum(path.stat().st_size for path in archive_files(archive)))
 
-    def __call__(self, tidings: CrawlEvent) -> None:
-        """Take in what a crawl tells."""
-        for visit, change in tidings.visits:
+    def __call__(self, event: CrawlEvent) -> None:
+        """Update the metrics from an event."""
+        for visit, change in event.visits:
             self._visits.labels(str(visit.outcome)).inc()
             if change is not None and change.changed:
                 self._changes.inc()
             if visit.outcome.is_look:
                 self._last_look.set(to_epoch(visit.time))
         self._stalls.report(
-            visits=len(tidings.visits), requests=tidings.queue.waiting + tidings.queue.active
+            visits=len(event.visits), requests=event.queue.waiting + event.queue.active
         )
-        self._spent.set(tidings.spending.spent)
-        self._budget.set(tidings.spending.budget)
-        self._apart.set(tidings.spending.apart)
-        self._pages.set(tidings.spending.pages)
-        self._waiting.set(tidings.queue.waiting)
-        self._active.set(tidings.queue.active)
-        for seconds in tidings.queue.lateness:
+        self._spent.set(event.spending.spent)
+        self._budget.set(event.spending.budget)
+        self._apart.set(event.spending.apart)
+        self._pages.set(event.spending.pages)
+        self._waiting.set(event.queue.waiting)
+        self._active.set(event.queue.active)
+        for seconds in event.queue.lateness:
             self._lateness.observe(seconds)
-        if tidings.visits:
-            self._batches.observe(tidings.recording_seconds)
+        if event.visits:
+            self._batches.observe(event.recording_seconds)
 
     @contextmanager
     def serve(self, port: int, address: str = ADDRESS) -> Iterator[None]:
-        """Serve the numbers at an address of this machine; port 0 serves nothing."""
+        """Serve the metrics at an address of this machine; port 0 serves nothing."""
         if not port:
             yield
             return

@@ -22,7 +22,7 @@ from freshet.fetch.event_dispatcher import CrawlEvent, EventDispatcher
 from freshet.fetch.request_lifecycle import RequestLifecycle
 from freshet.record.recorder import RecordedVisit
 
-# Nothing is drawn while a batch is recorded: batches grow while recording is fast, else they shrink.
+# Nothing is drawn while a batch is recorded: batches grow while recording is fast, else shrink.
 MIN_BATCH, MAX_BATCH = 16, 128
 FAST_BATCH_SECONDS, SLOW_BATCH_SECONDS = 0.1, 0.4
 # Drawing many jobs at once is cheaper, so drawing waits until a fourth of the queue is free.
@@ -170,7 +170,7 @@ class RecordingLoop:
         )
 
     async def _draw(self) -> float:
-        """Draw and start the jobs due in the next moments; return the seconds until the next draw."""
+        """Draw and start the jobs that are due soon; return the seconds until the next draw."""
         if self._writer.is_closing:
             return 0.0
         if not self._environment.may_draw:

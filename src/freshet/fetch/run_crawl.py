@@ -1,4 +1,4 @@
-"""Crawling a collection for good, or until a limit: the main job."""
+"""Crawls a collection until it is stopped or reaches a limit."""
 
 import gc
 import sys
@@ -20,15 +20,15 @@ from freshet.fetch.recording_loop import NO_LIMITS, CrawlLimits
 from freshet.fetch.runtime import CrawlRuntime
 from freshet.fetch.spider import CollectionSpider
 
-# While one thread computes, the other gets its turn within this time, and sockets do not wait.
+# The interpreter switches threads at this interval, so that sockets do not wait for computing.
 SWITCH_SECONDS = 0.0002
-# Of Scrapy's own middlewares, those that do something for us.
+# The middlewares of Scrapy that a crawl needs.
 SCRAPY_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
     "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
 }
-# How many objects come before the garbage among them is looked for; most go without that.
+# Garbage collection is rare, because most objects are freed without it.
 GC_THRESHOLDS = (20_000, 50, 100)
 
 
@@ -41,10 +41,10 @@ def run_crawl(
     pages: Sequence[int] = (),
     listeners: Sequence[EventListener] = (),
 ) -> DaySpending:
-    """Keep a collection's pages fresh; return the day's spending when it ends.
+    """Crawl a collection; return the day's spending when the crawl ends.
 
-    With ``pages`` only these are visited, once each, where they were asked for.
-    SIGINT or SIGTERM end it when what is under way has been recorded, a second one at once.
+    With ``pages`` only these are visited, once each, if they were requested. The first SIGINT or
+    SIGTERM ends the crawl after recording the requests under way, a second one at once.
     """
     collection_thread = CollectionThread(path, clock=clock, budget=budget, only=pages)
     collection_thread.open()
@@ -52,8 +52,8 @@ def run_crawl(
     try:
         process = AsyncCrawlerProcess(_settings(collection_thread.settings))
         crawler = process.create_crawler(CollectionSpider)
-        ends = replace(limits, visits=len(pages)) if pages else limits
-        runtime = CrawlRuntime(crawler, collection_thread, limits=ends, listeners=listeners)
+        crawl_limits = replace(limits, visits=len(pages)) if pages else limits
+        runtime = CrawlRuntime(crawler, collection_thread, limits=crawl_limits, listeners=listeners)
         process.crawl(crawler)
         process.start()
         if runtime.failure is not None:
@@ -66,17 +66,17 @@ def run_crawl(
 
 
 def _tune() -> None:
-    """Let both threads run smoothly: short turns, and what is loaded for good never searched."""
+    """Set short thread turns, and exclude loaded modules from garbage collection."""
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
 
 
-def _settings(ours: Settings) -> dict[str, Any]:
+def _settings(settings: Settings) -> dict[str, Any]:
     return {
         "ADDONS": {"freshet.fetch.addon.Freshet": 500},
-        **process_settings(ours.network),
+        **process_settings(settings.network),
         "COMPRESSION_ENABLED": False,
         "CONCURRENT_ITEMS": 1,
         "DEFAULT_REQUEST_HEADERS": {

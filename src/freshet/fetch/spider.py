@@ -1,4 +1,4 @@
-"""Freshet's own spider: it asks for nothing by itself, every request comes from the plan."""
+"""Freshet's own spider: it makes no requests itself; all come from the plan."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -8,15 +8,15 @@ from scrapy.http import Response
 
 
 class CollectionSpider(Spider):
-    """Keeps the pages of a collection fresh."""
+    """Crawls the pages of a collection."""
 
     name = "freshet"
 
     async def start(self) -> AsyncIterator[Any]:
-        """Begin with nothing: the scheduler draws what is due."""
+        """Yield nothing: the scheduler draws the due pages."""
         nothing: tuple[Any, ...] = ()
         for item in nothing:
             yield item
 
     def parse(self, response: Response, **options: Any) -> None:
-        """Leave an answer as it is: it has been recorded on its way here."""
+        """Ignore an answer: it was recorded by the middleware."""

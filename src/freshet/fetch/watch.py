@@ -1,4 +1,4 @@
-"""Watch pages: add them, have them fetched now, by a running crawl where there is one."""
+"""Watches pages: adds them and has them fetched now, by a running crawl if there is one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,67 +30,71 @@ def watch(
     budget: str = "",
     run: Callable[..., object] = run_crawl,
 ) -> list[WatchResult]:
-    """Add pages to a collection, have them fetched, and return what was found of each.
+    """Add pages to a collection, have them fetched, and return the result of each.
 
-    What is not fetched within ``seconds`` stays asked for, and its sighting has no visit; where all
-    that is left lies on hosts that are closed for longer, it is not waited for.
-    ``budget`` holds for this call in place of the setting.
-    ``run_crawl`` fetches them where no crawl is running: in this process, or in one of its own.
+    A page that is not fetched within ``seconds`` stays requested, and its result has no visit. The
+    call does not wait for pages on hosts that are closed for longer. ``budget`` replaces the
+    setting for this call. ``run`` fetches the pages if no crawl is running: in this process, or in
+    one of its own.
     """
-    with CollectionStore.open(path) as opened:
-        writer = ArchiveLock(opened.archive_folder).holder()
+    with CollectionStore.open(path) as collection:
+        writer = ArchiveLock(collection.archive_folder).holder()
         refuse_second_writer(path, allow_crawl=True)
         if budget and is_crawl(writer):
             raise UsageError("a crawl runs and spends its own budget; leave out --budget")
-        since = opened.clock.now()
-        pages = add_and_request(opened, urls, tags=tags)
+        since = collection.clock.now()
+        pages = add_and_request(collection, urls, tags=tags)
         if is_crawl(writer):
-            _wait(opened, pages, seconds)
-        elif _has_budget(opened, since, budget or opened.settings.budget):
+            _wait(collection, pages, seconds)
+        elif _has_budget(collection, since, budget or collection.settings.budget):
             awaited = tuple((page.id, page.host) for page in pages)
             limits = CrawlLimits(seconds=seconds, awaited_pages=awaited)
             run(path, budget=budget, pages=[page.id for page in pages], limits=limits)
-        found = watch_results(opened, pages, since=since)
-        return [_with_budget(opened, sighting, budget) for sighting in found] if budget else found
+        results = watch_results(collection, pages, since=since)
+        if not budget:
+            return results
+        return [_with_budget(collection, result, budget) for result in results]
 
 
-def _wait(opened: CollectionStore, pages: Sequence[Page], seconds: float) -> None:
-    """Wait until a running crawl has visited the pages it was asked for, or cannot in time."""
-    end, last = monotonic_seconds() + seconds, opened.clock.now() + timedelta(seconds=seconds)
+def _wait(collection: CollectionStore, pages: Sequence[Page], seconds: float) -> None:
+    """Wait until a running crawl has visited the requested pages, or cannot in time."""
+    end, end_time = (
+        monotonic_seconds() + seconds,
+        collection.clock.now() + timedelta(seconds=seconds),
+    )
     while monotonic_seconds() < end:
-        asked = set(opened.catalog.requested_pages())
-        hosts = {page.host for page in pages if page.id in asked}
-        if all(_is_closed(opened, host, last) for host in hosts):
+        requested_pages = set(collection.catalog.requested_pages())
+        hosts = {page.host for page in pages if page.id in requested_pages}
+        if all(_is_closed(collection, host, end_time) for host in hosts):
             return
         sleep(POLL_SECONDS)
 
 
-def _is_closed(opened: CollectionStore, host: str, then: datetime) -> bool:
+def _is_closed(collection: CollectionStore, host: str, time: datetime) -> bool:
     """Whether a host is closed beyond a time."""
-    state = opened.catalog.host_state(host)
+    state = collection.catalog.host_state(host)
     until = state.backoff_until if state else None
-    return until is not None and until > then
+    return until is not None and until > time
 
 
-def _has_budget(opened: CollectionStore, now: datetime, budget: str) -> bool:
+def _has_budget(collection: CollectionStore, now: datetime, budget: str) -> bool:
     """Whether the day has requests left."""
-    spent, total = _spending(opened, now, budget)
+    spent, total = _spending(collection, now, budget)
     return spent < total
 
 
-def _spending(opened: CollectionStore, now: datetime, budget: str) -> tuple[int, int]:
-    """Return how many requests the day has spent, and how many a budget gives it."""
-    size = sum(item.pages for item in opened.catalog.last_outcome_counts())
-    return opened.catalog.spending(utc_day(now)).requests, Budget.parse(budget).requests_per_day(
-        size
-    )
+def _spending(collection: CollectionStore, now: datetime, budget: str) -> tuple[int, int]:
+    """Return the requests that the day has spent, and the total of a budget."""
+    page_count = sum(item.pages for item in collection.catalog.last_outcome_counts())
+    total = Budget.parse(budget).requests_per_day(page_count)
+    return collection.catalog.spending(utc_day(now)).requests, total
 
 
-def _with_budget(opened: CollectionStore, sighting: WatchResult, budget: str) -> WatchResult:
-    """Name the budget of the call where it kept a page from being visited."""
-    spent, total = _spending(opened, opened.clock.now(), budget)
-    if sighting.visit is not None or spent < total:
-        return sighting
+def _with_budget(collection: CollectionStore, result: WatchResult, budget: str) -> WatchResult:
+    """Add the budget of the call to the obstacles if it prevented a visit."""
+    spent, total = _spending(collection, collection.clock.now(), budget)
+    if result.visit is not None or spent < total:
+        return result
     obstacle = f"requests spent today: {spent:,}; this call's budget: {total:,}"
-    obstacles = (obstacle, *sighting.why.obstacles)
-    return replace(sighting, why=replace(sighting.why, obstacles=obstacles))
+    obstacles = (obstacle, *result.why.obstacles)
+    return replace(result, why=replace(result.why, obstacles=obstacles))

@@ -1,7 +1,7 @@
-"""Addresses that no server may send us to: special ranges, and what ``network.allow`` opens.
+"""Special-purpose addresses, which are refused unless ``network.allow`` opens them.
 
-The table follows IANA's special-purpose registries and adds the places where clouds keep their
-metadata. Python's ``is_global`` is not asked: it takes several of these for public.
+The table follows IANA's special-purpose registries and adds the metadata services of clouds.
+Python's ``is_global`` is not used: it treats several of these as public.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,8 +28,8 @@ MAPPED_PREFIX = 96
 RANGE_FORM = "a range such as 10.0.0.0/8 or 127.0.0.1/32:8000-8010"
 
 _SPECIAL = tuple(
-    (ip_network(network), what)
-    for network, what in (
+    (ip_network(network), purpose)
+    for network, purpose in (
         ("169.254.169.254/32", "a cloud's metadata"),
         ("169.254.170.2/32", "a cloud's metadata"),
         ("100.100.100.200/32", "a cloud's metadata"),
@@ -81,15 +81,15 @@ _LOW_32_BITS = 0xFFFF_FFFF
 
 
 def special_purpose(address: Address | str) -> str | None:
-    """Say what is special about an address, None where it is a public one.
+    """Return the special purpose of an address, None if it is public.
 
     >>> special_purpose("10.1.2.3"), special_purpose("64:ff9b::7f00:1"), special_purpose("8.8.8.8")
     ('private', 'loopback', None)
     """
-    plain = _plain(address)
-    for network, what in _SPECIAL:
+    plain = _connected_address(address)
+    for network, purpose in _SPECIAL:
         if plain in network:
-            return what
+            return purpose
     if isinstance(plain, IPv4Address):
         return None
     if plain in _NAT64:
@@ -101,7 +101,7 @@ def special_purpose(address: Address | str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class AddressRange:
-    """A network, and the ports that are open in it."""
+    """A network with a range of ports."""
 
     network: Network
     first_port: int = 0
@@ -121,16 +121,16 @@ class AllowedRanges:
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> "AllowedRanges":
-        """Read ranges as they stand in the settings."""
-        return cls(tuple(_range(text) for text in texts))
+        """Parse ranges as written in the settings."""
+        return cls(tuple(_parse_range(text) for text in texts))
 
     def allows(self, address: Address | str, port: int) -> bool:
-        """Whether an address may be asked at a port although it is special."""
-        plain = _plain(address)
+        """Whether a special address may be connected to at a port."""
+        plain = _connected_address(address)
         return any(plain in item.network for item in self._at(port))
 
     def allows_port(self, port: int) -> bool:
-        """Whether any special address may be asked at a port."""
+        """Whether any special address may be connected to at a port."""
         return any(self._at(port))
 
     def _at(self, port: int) -> Iterator[AddressRange]:
@@ -140,26 +140,26 @@ class AllowedRanges:
 def why_address_refused(
     address: Address | str, port: int, allowed: AllowedRanges, *, display_name: str = ""
 ) -> str | None:
-    """Say why an address may not be asked at a port, None where it may.
+    """Describe why an address is refused at a port, None if it is allowed.
 
-    ``display_name`` is what the address is called in the text, where not by itself.
+    ``display_name`` replaces the address in the text.
 
     >>> why_address_refused("127.0.0.1", 80, AllowedRanges())
     '127.0.0.1 is special (loopback); network.allow = ["127.0.0.1/32:80"] would open it'
     """
-    what = special_purpose(address)
-    if what is None or allowed.allows(address, port):
+    purpose = special_purpose(address)
+    if purpose is None or allowed.allows(address, port):
         return None
-    plain = _plain(address)
+    plain = _connected_address(address)
     opening = f'network.allow = ["{plain}/{plain.max_prefixlen}:{port}"] would open it'
     subject = f"{display_name} is at a special address" if display_name else f"{plain} is special"
-    return f"{subject} ({what}); {opening}"
+    return f"{subject} ({purpose}); {opening}"
 
 
 def why_url_refused(url: str, allowed: AllowedRanges, *, display_name: str = "") -> str | None:
-    """Say why a URL may not be fetched; None where it may, or where its name is to be resolved.
+    """Describe why a URL is refused; None if it is allowed or its name has to be resolved.
 
-    ``display_name`` is what its host is called in the text, where not by itself.
+    ``display_name`` replaces the host in the text.
 
     >>> why_url_refused("http://0x7f.1/", AllowedRanges.parse(["127.0.0.0/8"])) is None
     True
@@ -177,12 +177,13 @@ def why_url_refused(url: str, allowed: AllowedRanges, *, display_name: str = "")
     if address is not None:
         return why_address_refused(address, port, allowed, display_name=display_name)
     if is_local_name(parsed.hostname) and not allowed.allows_port(port):
-        return f"{display_name or parsed.hostname} is a local name; network.allow opens what it resolves to"
+        host = display_name or parsed.hostname
+        return f"{host} is a local name; network.allow opens what it resolves to"
     return None
 
 
 def is_local_name(name: str) -> bool:
-    """Whether a name has a meaning only on this machine or in this network.
+    """Whether a name is valid only on this machine or in this network.
 
     >>> is_local_name("printer"), is_local_name("db.internal."), is_local_name("example.org")
     (True, True, False)
@@ -191,11 +192,11 @@ def is_local_name(name: str) -> bool:
     return "." not in name or any(name.endswith("." + local) for local in _LOCAL_NAMES)
 
 
-def _plain(address: Address | str) -> Address:
-    """Return an address as the system would connect to it: IPv4 where it is only mapped."""
-    known = ip_address(address) if isinstance(address, str) else address
-    mapped = known.ipv4_mapped if isinstance(known, IPv6Address) else None
-    return mapped or known
+def _connected_address(address: Address | str) -> Address:
+    """Return an address as the system connects to it: mapped IPv6 addresses become IPv4."""
+    parsed = ip_address(address) if isinstance(address, str) else address
+    mapped = parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None
+    return mapped or parsed
 
 
 def _literal(host: str) -> Address | None:
@@ -205,8 +206,8 @@ def _literal(host: str) -> Address | None:
         return None
 
 
-def _range(text: str) -> AddressRange:
-    network, ports = _parted(text.strip())
+def _parse_range(text: str) -> AddressRange:
+    network, ports = _split_ports(text.strip())
     first, _, last = ports.partition("-")
     try:
         low = int(first) if ports else 0
@@ -222,26 +223,26 @@ def _range(text: str) -> AddressRange:
 
 
 def _unmapped(network: IPv4Network | IPv6Network) -> IPv4Network | IPv6Network:
-    """Return the IPv4 network that an IPv6 one only maps, as addresses are compared in IPv4.
+    """Return the IPv4 network that a mapped IPv6 network stands for.
 
     >>> _unmapped(ip_network("::ffff:10.0.0.0/104"))
     IPv4Network('10.0.0.0/8')
     """
-    first = _plain(network.network_address)
+    first = _connected_address(network.network_address)
     if network.version == first.version or network.prefixlen < MAPPED_PREFIX:
         return network
     return ip_network(f"{first}/{network.prefixlen - MAPPED_PREFIX}")
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """Part a network from its ports; an IPv6 address with ports has a prefix or brackets."""
-    address, slash, rest = text.partition("/")
+def _split_ports(text: str) -> tuple[str, str]:
+    """Split a network from its ports; an IPv6 address with ports has a prefix or brackets."""
+    address, slash, suffix = text.partition("/")
     if slash:
-        prefix, _, ports = rest.partition(":")
+        prefix, _, ports = suffix.partition(":")
         return f"{address.strip('[]')}/{prefix}", ports
     if text.startswith("["):
-        address, _, rest = text[1:].partition("]")
-        return address, rest.removeprefix(":")
+        address, _, ports = text[1:].partition("]")
+        return address, ports.removeprefix(":")
     if text.count(":") == 1:
         address, _, ports = text.partition(":")
         return address, ports

@@ -1,7 +1,7 @@
-"""Server certificates are checked against the system's trust store and the host's name.
+"""Verifies server certificates against the system's trust store and the host's name.
 
-The store is OpenSSL's own: ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` name another one. Connections of
-pages that waive the check are made by another policy, and kept in another pool.
+The store is OpenSSL's own: ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` name another one. Pages that
+waive verification use another policy and another connection pool.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ from freshet.fetch.network.failures import UntrustedCertificateError
 MAX_NAMES_SHOWN = 3
 VerifyCallback = Callable[[SSL.Connection, X509, int, int, int], bool]
 
-# The error numbers of OpenSSL's X509_verify_cert, and what they mean.
+# The error numbers of OpenSSL's X509_verify_cert, and their meanings.
 _NOT_YET, _EXPIRED = 9, 10
 _UNKNOWN = "comes from an unknown authority, or the server left part of the chain out"
 _PROBLEMS = {
@@ -48,9 +48,9 @@ _PROBLEMS = {
 
 @implementer(IPolicyForHTTPS)
 class CertificatePolicy:
-    """Makes TLS connections whose certificates are verified, or are not.
+    """Creates TLS connections with or without verification of certificates.
 
-    TLS versions and ciphers are those of Scrapy's settings. The trust store is read once, not for
+    TLS versions and ciphers come from Scrapy's settings. The trust store is read once, not for
     each connection as Scrapy and Twisted do.
     """
 
@@ -61,13 +61,13 @@ class CertificatePolicy:
         self._kind = _VerifiedTlsOptions if verify else _UnverifiedTlsOptions
 
     def creatorForNetloc(self, hostname: bytes, port: int) -> ClientTLSOptions:
-        """Return what makes a connection to a host."""
+        """Return the creator of a TLS connection to a host."""
         name = hostname.decode("ascii").strip("[]").rstrip(".")
         return self._kind(self._options._makeTLSConnection, name)
 
 
 class _VerifiedTlsOptions(ClientTLSOptions):
-    """Ends a connection whose certificate is not valid for the host, and says why."""
+    """Ends a connection with the reason if the certificate is not valid for the host."""
 
     def clientConnectionForTLS(self, tlsProtocol: Any) -> SSL.Connection:
         connection = super().clientConnectionForTLS(tlsProtocol)
@@ -79,7 +79,7 @@ class _VerifiedTlsOptions(ClientTLSOptions):
 
 
 class _UnverifiedTlsOptions(ClientTLSOptions):
-    """Takes whatever certificate a server shows."""
+    """Accepts any certificate."""
 
     def clientConnectionForTLS(self, tlsProtocol: Any) -> SSL.Connection:
         connection = super().clientConnectionForTLS(tlsProtocol)
@@ -88,17 +88,17 @@ class _UnverifiedTlsOptions(ClientTLSOptions):
 
 
 def _verification(protocol: Any, host: str, *, is_name: bool) -> VerifyCallback:
-    """Return what OpenSSL asks about each certificate of a chain, the server's own last.
+    """Return OpenSSL's callback for each certificate of a chain, the server's own last.
 
-    An exception may not leave it: OpenSSL would go on without the answer.
+    It must not raise an exception: OpenSSL would continue without an answer.
     """
 
     def verify(_: SSL.Connection, certificate: X509, error: int, depth: int, is_fine: int) -> bool:
         try:
             why = "" if is_fine else _problem(certificate, error)
             if not why and depth == 0:
-                why = _misfit(certificate, host, is_name=is_name)
-        except Exception as fault:  # noqa: BLE001 (whatever cannot be read is not trusted)
+                why = _name_mismatch(certificate, host, is_name=is_name)
+        except Exception as fault:  # noqa: BLE001 (an unreadable certificate is not trusted)
             why = f"its certificate cannot be read: {fault}"
         if why:
             reason = Failure(UntrustedCertificateError(why))  # type: ignore[no-untyped-call]
@@ -109,18 +109,18 @@ def _verification(protocol: Any, host: str, *, is_name: bool) -> VerifyCallback:
 
 
 def _problem(certificate: X509, error: int) -> str:
-    """Say in words what OpenSSL found wrong with a certificate."""
-    known = certificate.to_cryptography()
+    """Describe an error that OpenSSL reports for a certificate."""
+    parsed = certificate.to_cryptography()
     if error == _EXPIRED:
-        return f"its certificate has expired since {known.not_valid_after_utc:%Y-%m-%d}"
+        return f"its certificate has expired since {parsed.not_valid_after_utc:%Y-%m-%d}"
     if error == _NOT_YET:
-        return f"its certificate is valid only from {known.not_valid_before_utc:%Y-%m-%d} on"
+        return f"its certificate is valid only from {parsed.not_valid_before_utc:%Y-%m-%d} on"
     problem = _PROBLEMS.get(error, f"is not valid (OpenSSL's error {error})")
     return f"its certificate {problem}"
 
 
-def _misfit(certificate: X509, host: str, *, is_name: bool) -> str:
-    """Say for whom a certificate is made out, where that is not the host; else nothing."""
+def _name_mismatch(certificate: X509, host: str, *, is_name: bool) -> str:
+    """Describe the names of a certificate if the host is not among them; else empty."""
     wanted = DNS_ID(host) if is_name else IPAddress_ID(host)
     try:
         verify_service_identity(extract_patterns(certificate), [wanted], [])

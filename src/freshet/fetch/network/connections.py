@@ -1,7 +1,7 @@
-"""Connections that keep what went over them, and that a server can neither flood nor confuse.
+"""HTTP connections that record both heads and are bounded against hostile servers.
 
-They are Scrapy's and Twisted's own but for what these leave open: the size of all headers
-together, answers that break off without having had a length, and bytes after an answer's end.
+They extend Scrapy's and Twisted's connections by limits for: the total size of the headers, answers
+of unknown length that break off, and bytes after an answer's end.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from twisted.web.client import URI
 from freshet.core.redaction import redact_headers
 from freshet.fetch.network.failures import HeadTooLargeError
 
-# Where ``request.meta`` has the head of the answer and that of the request, as they were.
+# The keys of ``request.meta`` for the heads of the answer and of the request.
 RESPONSE_HEAD_KEY = "freshet_head"
 REQUEST_HEAD_KEY = "freshet_sent"
 MAX_HEAD_BYTES = 65_536
@@ -36,9 +36,9 @@ KEEP_ALIVE_VERSION = (1, 1)
 
 
 class BoundedResponseParser(_LenientHTTPClientParser):
-    """Keeps the lines of an answer's head as they came, and bounds them in all.
+    """Keeps the lines of an answer's head and bounds their total size.
 
-    Twisted makes the parser and has no place for another, so its class is changed once it is there.
+    Twisted creates the parser and allows no other, so its class is replaced after creation.
     """
 
     response: Any
@@ -48,7 +48,7 @@ class BoundedResponseParser(_LenientHTTPClientParser):
     received = 0
 
     def lineReceived(self, line: bytes) -> None:
-        """Take in a line; the head of an interim answer counts, but is not kept."""
+        """Add a line; the head of an interim answer counts, but is not kept."""
         self.received += len(line) + 1
         if self.received > self.MAX_LENGTH:
             self.lineLengthExceeded(line)
@@ -58,45 +58,45 @@ class BoundedResponseParser(_LenientHTTPClientParser):
         super().lineReceived(line)
 
     def lineLengthExceeded(self, line: bytes) -> None:
-        """Give the answer up."""
+        """Refuse the answer."""
         raise HeadTooLargeError(
             f"the head is larger than limits.header_bytes ({self.MAX_LENGTH:,} bytes)"
         )
 
     def switchToBodyMode(self, decoder: Any) -> None:
-        """Gather what the decoder finds, to be handed on once for each piece that was received."""
+        """Collect the decoder's output, to be delivered once for each received piece."""
         self.deliver, self.pieces = decoder.dataCallback, []
         decoder.dataCallback = self.pieces.append
         super().switchToBodyMode(decoder)
 
     def rawDataReceived(self, data: bytes) -> None:
-        """Take in a part of the body, into however many chunks it was cut."""
+        """Add a part of the body, with any number of chunks."""
         super().rawDataReceived(data)
-        self._hand_on()
+        self._deliver_pieces()
 
-    def _hand_on(self) -> None:
+    def _deliver_pieces(self) -> None:
         if self.pieces:
             data = b"".join(self.pieces)
             self.pieces.clear()
             self.deliver(data)
 
     def connectionLost(self, reason: Any = None) -> None:
-        """Tell a connection that broke from one whose closing is the end of the answer."""
+        """Note whether the connection broke or its closing ended the answer."""
         if self.bodyDecoder is not None and isinstance(reason, Failure):
             self.response.is_cut = not reason.check(ConnectionDone)
         super().connectionLost(reason)
 
-    def _finished(self, rest: bytes) -> None:
-        """End the answer; a connection that closes soon, or has more to say, is not used again."""
-        if rest or self.response.version[1:] < KEEP_ALIVE_VERSION:
+    def _finished(self, remaining_data: bytes) -> None:
+        """End the answer; a connection that closes soon or has more data is not reused."""
+        if remaining_data or self.response.version[1:] < KEEP_ALIVE_VERSION:
             self.connHeaders.setRawHeaders(b"connection", [b"close"])
         if self.bodyDecoder is not None:
-            self._hand_on()
-        super()._finished(rest)
+            self._deliver_pieces()
+        super()._finished(remaining_data)
 
 
 class HttpConnection(_LenientHTTP11ClientProtocol):
-    """A connection whose answers carry their own head and that of their request."""
+    """A connection whose answers carry the heads of answer and request."""
 
     transport: Any
     _parser: Any
@@ -113,14 +113,14 @@ class HttpConnection(_LenientHTTP11ClientProtocol):
         return answer.addCallback(_described, request, self._parser)
 
     def _giveUp(self, reason: Failure) -> None:
-        """End the connection; at once where what came cannot be read or belongs to no request."""
+        """End the connection; abort it if its data is invalid or belongs to no request."""
         if not reason.check(ConnectionDone):
             self.transport.abortConnection()
         super()._giveUp(reason)
 
 
 class HttpConnectionFactory(_LenientHTTP11ClientFactory):
-    """Makes connections whose heads are bounded."""
+    """Creates connections with bounded heads."""
 
     def __init__(self, limit: int, quiescent: Any, metadata: str) -> None:
         super().__init__(quiescent, metadata)
@@ -132,12 +132,12 @@ class HttpConnectionFactory(_LenientHTTP11ClientFactory):
 
 
 class ProxyReachability:
-    """Whether a proxy was reached, and has opened a tunnel where one is needed."""
+    """Whether a proxy was reached, and has opened a tunnel if one is needed."""
 
     is_open = True
 
     def watch(self, connecting: Deferred[Any]) -> Deferred[Any]:
-        """Take in that a connection is being made, and whether that succeeds."""
+        """Watch a connection attempt."""
         self.is_open = False
         return connecting.addCallback(self._opened)
 
@@ -147,7 +147,7 @@ class ProxyReachability:
 
 
 class WatchedEndpoint:
-    """An endpoint whose reach is watched."""
+    """An endpoint whose connection attempts are watched."""
 
     def __init__(self, endpoint: Any, reach: ProxyReachability) -> None:
         self._endpoint = endpoint
@@ -159,7 +159,7 @@ class WatchedEndpoint:
 
 
 class CheckedPool:
-    """A pool for one request, whose connections are handed out only when a check allows it."""
+    """A pool for one request; a check runs before it hands out a connection."""
 
     def __init__(self, pool: Any, check: Callable[[], None]) -> None:
         self.persistent = pool.persistent
@@ -167,12 +167,12 @@ class CheckedPool:
         self._check = check
 
     def getConnection(self, key: Any, endpoint: Any) -> Deferred[Any]:
-        """Return a connection on which the request goes out at once."""
+        """Return a connection for the request."""
         connected: Deferred[Any] = self._pool.getConnection(key, endpoint)
         return connected.addCallback(self._checked, key)
 
     def _checked(self, connection: Any, key: Any) -> Any:
-        """Return the connection; where the check raises an error, it goes back unused."""
+        """Return the connection; if the check raises an error, put it back unused."""
         try:
             self._check()
         except BaseException:
@@ -182,12 +182,12 @@ class CheckedPool:
 
 
 class ProxyTunnel(_TunnelingTCP4ClientEndpoint):
-    """A way through a proxy; the proxy's own address is resolved by the guard as any other."""
+    """A tunnel through a proxy; the guard resolves the proxy's address as any other."""
 
     _protocol: Any
 
     def connect(self, protocolFactory: Any) -> Deferred[Any]:
-        """Connect to the proxy, and ask it for a tunnel."""
+        """Connect to the proxy and request a tunnel."""
         self._protocolFactory = protocolFactory
         proxy = HostnameEndpoint(
             self._reactor, self._host, self._port, self._timeout, self._bindAddress
@@ -198,7 +198,7 @@ class ProxyTunnel(_TunnelingTCP4ClientEndpoint):
         return self._tunnelReadyDeferred
 
     def processProxyResponse(self, data: bytes) -> None:
-        """Read the proxy's answer, within reason."""
+        """Read the proxy's answer up to a maximum size."""
         if len(self._connectBuffer) + len(data) > MAX_HEAD_BYTES:
             self._protocol.transport.abortConnection()
             self._tunnelReadyDeferred.errback(TunnelError("the proxy's answer has no end"))
@@ -207,7 +207,7 @@ class ProxyTunnel(_TunnelingTCP4ClientEndpoint):
 
 
 class TunnelingAgent(_TunnelingAgent):
-    """Reaches proxies through the guard."""
+    """Connects to proxies through the guard."""
 
     _reactor: Any
     reach: ProxyReachability
@@ -222,7 +222,7 @@ class TunnelingAgent(_TunnelingAgent):
 
 
 class ProxyAgent(_ScrapyProxyAgent):
-    """Notes whether a proxy was reached."""
+    """Watches whether a proxy was reached."""
 
     reach: ProxyReachability
 
@@ -231,9 +231,9 @@ class ProxyAgent(_ScrapyProxyAgent):
 
 
 def _described(answer: Any, request: Any, parser: BoundedResponseParser) -> Any:
-    """Note on an answer what was sent and received beside the bodies.
+    """Attach the heads of request and answer to an answer.
 
-    Secrets are blanked in what was sent: the archive is made to be handed on.
+    Secrets in the request are blanked, because archives are shared.
     """
     sent: list[bytes] = []
     body = request.bodyProducer

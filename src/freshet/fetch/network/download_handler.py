@@ -1,4 +1,4 @@
-"""The download handler: guarded, bounded, and exact about what went over the wire."""
+"""The download handler: checks addresses, bounds answers and records the exact heads."""
 
 import re
 from functools import partial
@@ -58,15 +58,15 @@ HANDLERS = {
 }
 PROXY_AUTH_REQUIRED = 407
 WANTS_PASSWORD = "it wants a user name and password, or others than page.proxy gives"
-# The quickest of common servers hang up after 2 s without a request; ours must not cross that.
+# Some servers close a connection after 2 s without a request; ours are closed before that.
 IDLE_SECONDS = 1.8
 
 
 class GuardedDownloadHandler(HTTP11DownloadHandler):
-    """Fetches what the guard lets pass, and notes on each request what was sent and answered.
+    """Fetches requests that the guard allows, and records the heads of request and answer.
 
-    ``request.meta`` then has the head of the answer, byte for byte, and that of the request. No
-    request is ever sent twice by itself: the budget counts what a server sees.
+    ``request.meta`` then holds both heads, byte for byte. No request is retried automatically: the
+    budget counts what a server receives.
     """
 
     _pool: Any
@@ -77,7 +77,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         self._policies = {
             verify: CertificatePolicy(crawler, verify=verify) for verify in (True, False)
         }
-        # A connection whose certificate was not verified serves no page that wants that.
+        # A connection with an unverified certificate is not used for pages that want verification.
         self._unverified_pool: Any = HTTPConnectionPool(self._pool._reactor)  # type: ignore[no-untyped-call]
         self._unverified_pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
         self._pools = {True: self._pool, False: self._unverified_pool}
@@ -88,13 +88,13 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             pool.retryAutomatically = False
 
     async def close(self) -> None:
-        """Close the connections that are kept open."""
+        """Close the open connections."""
         await super().close()
         self._pool = self._unverified_pool
         await super().close()
 
     async def download_request(self, request: Request) -> Response:
-        """Return the answer to a request; an error says what happened instead."""
+        """Return the answer to a request, or raise an error with the reason."""
         guard, proxy = installed_guard(self._pool._reactor), _proxy(request)
         verify = bool(request.meta.get(VERIFY_KEY, self._verifies))
         why: str | None
@@ -111,22 +111,22 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
                 response = await maybe_deferred_to_future(agent.download_request(request))
         except Exception as error:
             if isinstance(error, CannotResolveHostError):
-                named = _named(proxy) if proxy else ""
-                why = guard.why_refused(*_place(proxy or request.url), display_name=named)
+                named = _describe_proxy(proxy) if proxy else ""
+                why = guard.why_refused(*_host_and_port(proxy or request.url), display_name=named)
             if why:
                 raise AddressRefusedError(why) from error
-            failed = _of_proxy(error, request, proxy, agent.reach)
+            failed = _proxy_failure(error, request, proxy, agent.reach)
             if failed is None:
                 raise
             raise failed from error
         if proxy is not None and response.status == PROXY_AUTH_REQUIRED:
             raise ProxyFailedError(
-                f"{_named(proxy)} answered {PROXY_AUTH_REQUIRED}: {WANTS_PASSWORD}"
+                f"{_describe_proxy(proxy)} answered {PROXY_AUTH_REQUIRED}: {WANTS_PASSWORD}"
             )
         return response
 
-    def _checked(self, pool: Any, request: Request) -> Any:
-        """Have the day that pays for a request checked when its connection is there."""
+    def _checked_pool(self, pool: Any, request: Request) -> Any:
+        """Return a pool that checks the request's budget day when its connection is ready."""
         runtime = getattr(self._crawler, "freshet", None)
         return (
             pool
@@ -138,7 +138,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         return _RequestAgent(
             contextFactory=self._policies[verify],
             bindAddress=self._bind_address,
-            pool=self._checked(self._pools[verify], request),
+            pool=self._checked_pool(self._pools[verify], request),
             maxsize=self._default_maxsize,
             warnsize=self._default_warnsize,
             crawler=self._crawler,
@@ -171,25 +171,24 @@ class _RequestAgent(_ScrapyAgent):
 
 
 async def _refusal(request: Request, proxy: str | None, guard: AddressGuard) -> str | None:
-    """Say why a request may not be sent; behind a proxy its host is looked up here for that."""
+    """Describe why a request is refused; for a proxied one its host is resolved here."""
     if proxy is None:
         return why_url_refused(request.url, guard.allowed)
-    why = why_url_refused(proxy, guard.allowed, display_name=_named(proxy))
+    why = why_url_refused(proxy, guard.allowed, display_name=_describe_proxy(proxy))
     why = why or why_url_refused(request.url, guard.allowed)
     if why is not None:
         return why
     if proxy.startswith("https:") and request.url.startswith("https:"):
         return "https pages cannot be fetched through an https:// proxy; give an http:// one"
-    return await guard.why_proxied_refused(*_place(request.url))
+    return await guard.why_proxied_refused(*_host_and_port(request.url))
 
 
-def _of_proxy(
+def _proxy_failure(
     error: Exception, request: Request, proxy: str | None, reach: ProxyReachability
 ) -> ProxyFailedError | None:
-    """Return a failure that lies with the proxy as such; None where it lies with the host.
+    """Return the failure of a proxy; None if the failure belongs to the host.
 
-    A plain request's only connection is the one with the proxy; a tunnel that was opened leads to
-    the host.
+    A plain request connects to the proxy only; an open tunnel leads to the host.
     """
     if proxy is None or isinstance(error, IgnoreRequest):
         return None
@@ -201,24 +200,24 @@ def _of_proxy(
     if status is not None:
         why = f"it answered {status[1]} to CONNECT"
         why += f": {WANTS_PASSWORD}" if int(status[1]) == PROXY_AUTH_REQUIRED else ""
-    return ProxyFailedError(f"{_named(proxy)} failed: {why}")
+    return ProxyFailedError(f"{_describe_proxy(proxy)} failed: {why}")
 
 
-def _named(proxy: str) -> str:
-    """Return how a proxy is called where it is told of, without its password.
+def _describe_proxy(proxy: str) -> str:
+    """Return a description of a proxy without its password.
 
-    >>> _named("http://me:pw@gate.example:3128/")
+    >>> _describe_proxy("http://me:pw@gate.example:3128/")
     'the proxy gate.example:3128'
     """
     try:
-        host, port = _place(proxy)
+        host, port = _host_and_port(proxy)
     except (KeyError, ValueError):
         return "the proxy"
     return f"the proxy {host}:{port}"
 
 
 def require_guard(crawler: Crawler) -> None:
-    """Raise an error where a project's settings let requests go around the guard."""
+    """Raise an error if a project's settings bypass the guard."""
     for scheme, path in crawler.settings.getwithbase("DOWNLOAD_HANDLERS").items():
         is_ours = (
             path
@@ -237,7 +236,7 @@ def _proxy(request: Request) -> str | None:
     return add_http_if_no_scheme(proxy) if proxy else None
 
 
-def _place(url: str) -> tuple[str, int]:
+def _host_and_port(url: str) -> tuple[str, int]:
     """Return the host and port that a request connects to."""
-    parts = urlsplit(url)
-    return parts.hostname or "", parts.port or DEFAULT_PORTS[f"{parts.scheme}:"]
+    split = urlsplit(url)
+    return split.hostname or "", split.port or DEFAULT_PORTS[f"{split.scheme}:"]

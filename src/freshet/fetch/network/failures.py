@@ -1,4 +1,4 @@
-"""What can go wrong with a request, and what a visit that met it is called."""
+"""The errors of requests, and the outcomes of visits that end in them."""
 
 from collections.abc import Iterator
 
@@ -29,11 +29,11 @@ ROUTE_FAILURES = frozenset({Outcome.UNTRUSTED, Outcome.PROXY_ERROR, Outcome.REFU
 
 
 class AddressRefusedError(IgnoreRequest):
-    """An address may not be fetched; the message names the setting that would open it."""
+    """An address is refused; the message names the setting that opens it."""
 
 
 class RobotsDisallowedError(IgnoreRequest):
-    """A host's robots.txt keeps a page closed, or cannot be had."""
+    """A host's robots.txt disallows a page, or is unavailable."""
 
     def __init__(self, why: str, outcome: Outcome = Outcome.ROBOTS) -> None:
         super().__init__(why)
@@ -41,27 +41,27 @@ class RobotsDisallowedError(IgnoreRequest):
 
 
 class UntrustedCertificateError(Exception):
-    """A server's certificate is not valid; the message says what is wrong with it."""
+    """A server's certificate is not valid; the message gives the reason."""
 
 
 class CrawlEndedError(IgnoreRequest):
-    """The crawl is ending, so a request that waited for its host is not made."""
+    """The crawl is ending, so a waiting request is not sent."""
 
 
 class ProxyFailedError(Exception):
-    """A proxy could not be reached, or did not pass a request on."""
+    """A proxy could not be reached, or did not forward a request."""
 
 
 class BudgetDayOverError(IgnoreRequest):
-    """The day whose budget was to pay for a request has ended before it went out."""
+    """The day whose budget pays for a request ended before it was sent."""
 
 
 class HeadTooLargeError(Exception):
     """The head of an answer is larger than ``limits.header_bytes``."""
 
 
-# In order: the first that fits the error, or anything that lies beneath it.
-_KNOWN: tuple[tuple[tuple[type[BaseException], ...], Outcome, str], ...] = (
+# The first entry that matches the error or one of its causes applies.
+_EXPECTED: tuple[tuple[tuple[type[BaseException], ...], Outcome, str], ...] = (
     ((ProxyFailedError,), Outcome.PROXY_ERROR, ""),
     ((UntrustedCertificateError,), Outcome.UNTRUSTED, ""),
     ((IgnoreRequest, NotSupported, UnsupportedURLSchemeError), Outcome.REFUSED, ""),
@@ -80,9 +80,9 @@ _KNOWN: tuple[tuple[tuple[type[BaseException], ...], Outcome, str], ...] = (
 
 
 def classify_error(error: BaseException) -> tuple[Outcome, str]:
-    """Return what a visit that ended in an error is called, and in one line why.
+    """Return the outcome of a visit that ended in an error, and a one-line reason.
 
-    An error that is not known is ours: the request could not be made, and says nothing of the host.
+    An unexpected error is a fault of Freshet: it says nothing about the host.
 
     >>> classify_error(DownloadTimeoutError())
     (<Outcome.TIMEOUT: 'timeout'>, 'no whole answer in limits.seconds')
@@ -90,21 +90,21 @@ def classify_error(error: BaseException) -> tuple[Outcome, str]:
     if isinstance(error, RobotsDisallowedError):
         return error.outcome, _line(error)
     reasons = list(_reasons(error))
-    for kinds, outcome, why in _KNOWN:
-        found = next((reason for reason in reasons if isinstance(reason, kinds)), None)
-        if found is not None:
-            return _of_scrapy(found) or outcome, why or _line(found)
+    for kinds, outcome, why in _EXPECTED:
+        match = next((reason for reason in reasons if isinstance(reason, kinds)), None)
+        if match is not None:
+            return _scrapy_outcome(match) or outcome, why or _line(match)
     return Outcome.REFUSED, f"the request could not be made: {_line(reasons[-1])}"
 
 
 def is_expected_error(error: BaseException) -> bool:
-    """Whether an error is one that requests end in; any other is a fault to be looked into."""
-    kinds = tuple(kind for known, _, _ in _KNOWN for kind in known)
+    """Whether an error is an expected one; any other is a fault of Freshet."""
+    kinds = tuple(kind for kinds, _, _ in _EXPECTED for kind in kinds)
     return any(isinstance(reason, kinds) for reason in _reasons(error))
 
 
 def _reasons(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error, what caused it, and what Twisted wrapped up in either."""
+    """Yield an error, its causes, and the reasons that Twisted attached to them."""
     yield error
     for failure in getattr(error, "reasons", ()):
         yield from _reasons(failure.value)
@@ -112,12 +112,12 @@ def _reasons(error: BaseException) -> Iterator[BaseException]:
         yield from _reasons(error.__cause__)
 
 
-def _of_scrapy(error: BaseException) -> Outcome | None:
-    """Recognise a page that Scrapy's own middleware found closed by robots.txt."""
+def _scrapy_outcome(error: BaseException) -> Outcome | None:
+    """Return the outcome of a page that Scrapy's own middleware closed by robots.txt."""
     return Outcome.ROBOTS if str(error) == "Forbidden by robots.txt" else None
 
 
 def _line(error: BaseException) -> str:
-    """Return an error's message on one line, short, with nothing in it that a terminal obeys."""
+    """Return an error's message as one short line without control characters."""
     text = "".join(char if char.isprintable() else " " for char in str(error))
     return " ".join(text.split())[:MAX_REASON_CHARS] or type(error).__name__

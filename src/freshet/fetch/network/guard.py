@@ -1,7 +1,7 @@
-"""The name resolver that stands before every connection: refused addresses are never handed out.
+"""The name resolver of all connections; it never returns refused addresses.
 
-Twisted asks it for literals too, and connects to what it answers, so the address that was checked
-is the address that is used. Scrapy takes it by ``TWISTED_DNS_RESOLVER``.
+Twisted also resolves literal addresses here and connects to the result, so the checked address is
+the one that is used. Scrapy installs it through ``TWISTED_DNS_RESOLVER``.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ Types = Sequence[type[IAddress]]
 
 @dataclass(frozen=True, slots=True)
 class ResolvedName:
-    """The addresses that a name had when it was last looked up, and how long that holds."""
+    """The addresses of a name from the last lookup, and when they expire."""
 
     addresses: tuple[IPv4Address | IPv6Address, ...]
     expires: float
@@ -43,7 +43,7 @@ class ResolvedName:
 
 @implementer(IHostResolution)
 class NameLookup:
-    """A name being looked up; it cannot be called off, only left unheard."""
+    """A name lookup in progress; it cannot be cancelled."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -55,27 +55,27 @@ class NameLookup:
 
 @implementer(IResolutionReceiver)
 class AddressCollector:
-    """Collects what a lookup finds, and hands it on when that is all."""
+    """Collects the addresses of a lookup, and passes them on when it is complete."""
 
     def __init__(self, complete: Callable[[list[IAddress]], None]) -> None:
         self._complete = complete
         self._found: list[IAddress] = []
 
     def resolutionBegan(self, resolutionInProgress: IHostResolution) -> None:
-        """Note nothing: whoever asked has heard that it began."""
+        """Do nothing: the caller knows that the lookup began."""
 
     def addressResolved(self, address: IAddress) -> None:
-        """Keep an address."""
+        """Add an address."""
         self._found.append(address)
 
     def resolutionComplete(self) -> None:
-        """Hand over all addresses."""
+        """Pass on all addresses."""
         self._complete(self._found)
 
 
 @implementer(IHostnameResolver)
 class AddressGuard:
-    """Looks names up in a thread, and lets pass only addresses that may be asked at the port."""
+    """Resolves names in a thread, and returns only addresses that are allowed at the port."""
 
     def __init__(
         self, reactor: ReactorBase, allowed: AllowedRanges, lookup: IHostnameResolver
@@ -83,17 +83,17 @@ class AddressGuard:
         self.allowed = allowed
         self._reactor = reactor
         self._lookup = lookup
-        self._known: dict[str, ResolvedName] = {}
+        self._cache: dict[str, ResolvedName] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, reactor: ReactorBase) -> "AddressGuard":
-        """Make it with the ranges that the settings open."""
+        """Create the guard with the ranges that the settings allow."""
         return cls(
             reactor, AllowedRanges.parse(crawler.settings.getlist(ALLOW)), reactor.nameResolver
         )
 
     def install_on_reactor(self) -> None:
-        """Become the resolver of everything that connects."""
+        """Become the resolver of all connections."""
         self._reactor.installNameResolver(self)
 
     def resolveHostName(
@@ -104,63 +104,65 @@ class AddressGuard:
         addressTypes: Types | None = None,
         transportSemantics: str = "TCP",
     ) -> IHostResolution:
-        """Hand over the addresses of a name that may be asked at the port."""
+        """Return the addresses of a name that are allowed at the port."""
         resolution = NameLookup(hostName)
         resolutionReceiver.resolutionBegan(resolution)
-        hand_over = partial(self._hand_over, resolutionReceiver, portNumber, addressTypes)
-        known = self._known.get(hostName.lower())
+        deliver = partial(self._deliver, resolutionReceiver, portNumber, addressTypes)
+        cached_name = self._cache.get(hostName.lower())
         if not is_resolvable_name(hostName):
-            hand_over(())
-        elif known is not None and monotonic_seconds() < known.expires:
-            hand_over(known.addresses)
+            deliver(())
+        elif cached_name is not None and monotonic_seconds() < cached_name.expires:
+            deliver(cached_name.addresses)
         else:
-            gathering = AddressCollector(lambda found: hand_over(self._remember(hostName, found)))
-            self._lookup.resolveHostName(gathering, hostName, 0)
+            collector = AddressCollector(
+                lambda addresses: deliver(self._cache_addresses(hostName, addresses))
+            )
+            self._lookup.resolveHostName(collector, hostName, 0)
         return resolution
 
     async def why_proxied_refused(self, host: str, port: int) -> str | None:
-        """Say why a name may not be asked for through a proxy, None where it may.
+        """Describe why a name is refused for a request through a proxy, None if it is allowed.
 
-        A proxy resolves names by itself, so that none of a name's addresses may be a refused one. A
-        name that has no address here is left to the proxy.
+        A proxy resolves names itself, so a name with any refused address is refused. A name that
+        has no address here is left to the proxy.
         """
         addresses = await self._look_up(host)
         whys = (why_address_refused(address.host, port, self.allowed) for address in addresses)
         return next((f"{host}: {why}" for why in whys if why), None)
 
     async def _look_up(self, name: str) -> tuple[IPv4Address | IPv6Address, ...]:
-        known = self._known.get(name.lower())
-        if known is not None and monotonic_seconds() < known.expires:
-            return known.addresses
-        found: asyncio.Future[list[IAddress]] = asyncio.get_running_loop().create_future()
-        gathering = AddressCollector(
-            lambda items: None if found.done() else found.set_result(items)
+        cached_name = self._cache.get(name.lower())
+        if cached_name is not None and monotonic_seconds() < cached_name.expires:
+            return cached_name.addresses
+        future: asyncio.Future[list[IAddress]] = asyncio.get_running_loop().create_future()
+        collector = AddressCollector(
+            lambda addresses: None if future.done() else future.set_result(addresses)
         )
-        self._lookup.resolveHostName(gathering, name, 0)
+        self._lookup.resolveHostName(collector, name, 0)
         try:
-            return self._remember(name, await asyncio.wait_for(found, LOOKUP_SECONDS))
+            return self._cache_addresses(name, await asyncio.wait_for(future, LOOKUP_SECONDS))
         except TimeoutError:
             return ()
 
     def why_refused(self, host: str, port: int, *, display_name: str = "") -> str | None:
-        """Say why none of a name's addresses may be asked, None where it has none or one may.
+        """Describe why all addresses of a name are refused, None if one is allowed or none exists.
 
-        ``display_name`` is what the name is called in the text, where not by itself.
+        ``display_name`` replaces the name in the text.
         """
-        known = self._known.get(host.lower())
+        cached_name = self._cache.get(host.lower())
         whys = (
             [
                 why_address_refused(item.host, port, self.allowed, display_name=display_name)
-                for item in known.addresses
+                for item in cached_name.addresses
             ]
-            if known
+            if cached_name
             else []
         )
         if not whys or not all(whys):
             return None
         return whys[0] if display_name else f"{host}: {whys[0]}"
 
-    def _hand_over(
+    def _deliver(
         self,
         receiver: IResolutionReceiver,
         port: int,
@@ -173,21 +175,23 @@ class AddressGuard:
                 receiver.addressResolved(type(address)("TCP", address.host, port))
         receiver.resolutionComplete()
 
-    def _remember(
-        self, name: str, found: Sequence[IAddress]
+    def _cache_addresses(
+        self, name: str, resolved: Sequence[IAddress]
     ) -> tuple[IPv4Address | IPv6Address, ...]:
-        addresses = tuple(item for item in found if isinstance(item, IPv4Address | IPv6Address))
-        while len(self._known) >= MAX_CACHED_NAMES:
-            del self._known[next(iter(self._known))]
-        self._known[name.lower()] = ResolvedName(addresses, monotonic_seconds() + CACHE_SECONDS)
+        addresses = tuple(item for item in resolved if isinstance(item, IPv4Address | IPv6Address))
+        while len(self._cache) >= MAX_CACHED_NAMES:
+            del self._cache[next(iter(self._cache))]
+        self._cache[name.lower()] = ResolvedName(addresses, monotonic_seconds() + CACHE_SECONDS)
         return addresses
 
 
 def is_resolvable_name(host: str) -> bool:
-    """Whether a host's name can be looked up: no label of it is empty or too long.
+    """Whether a name can be resolved: no label is empty or too long.
 
-    >>> is_resolvable_name("a.example."), is_resolvable_name("::1"), is_resolvable_name("a..b"), is_resolvable_name("a" * 64 + ".example")
-    (True, True, False, False)
+    >>> is_resolvable_name("a.example."), is_resolvable_name("::1")
+    (True, True)
+    >>> is_resolvable_name("a..b"), is_resolvable_name("a" * 64 + ".example")
+    (False, False)
     """
     try:
         host.encode("idna")
@@ -197,7 +201,7 @@ def is_resolvable_name(host: str) -> bool:
 
 
 def installed_guard(reactor: ReactorBase) -> AddressGuard:
-    """Return the guard that a reactor connects through; an error where there is none."""
+    """Return the guard of a reactor; raise an error if there is none."""
     guard = reactor.nameResolver
     if not isinstance(guard, AddressGuard):
         raise SettingsError(

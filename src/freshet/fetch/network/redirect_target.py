@@ -1,4 +1,4 @@
-"""Where a redirecting answer leads."""
+"""The target of a redirecting answer."""
 
 from scrapy.http import Response
 
@@ -9,19 +9,19 @@ REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 
 
 def redirect_target(response: Response) -> str | None:
-    """Return where an answer sends its reader: a web address of bearable length, else None."""
+    """Return the target of a redirect if it is a web URL within the maximum length, else None."""
     location = response.headers.get("Location")
     if response.status not in REDIRECT_STATUSES or not location:
         return None
     url = absolute_url(response.url, decode_location(location))
-    known = canonical_url(url) if url and len(url) <= MAX_URL_CHARS else None
-    if known is None or not known.startswith(("http://", "https://")):
+    target = canonical_url(url) if url and len(url) <= MAX_URL_CHARS else None
+    if target is None or not target.startswith(("http://", "https://")):
         return None
-    return known
+    return target
 
 
 def decode_location(location: bytes) -> str:
-    """Return a Location as browsers read it: bytes beyond ASCII are escaped as they are.
+    """Decode a Location header as browsers do: bytes beyond ASCII are percent-encoded.
 
     >>> decode_location("/caf\u00e9".encode())
     '/caf%C3%A9'

@@ -1,7 +1,7 @@
-"""How a request reaches its host: through which proxy, and whether certificates are verified.
+"""The route of a request: its proxy, and whether certificates are verified.
 
-A page's route holds for all of its redirects and for the robots.txt that it asks for. The password
-of a proxy is for the proxy alone. Secrets of a page go over connections that nobody else can read.
+A page's route applies to all of its redirects and to the robots.txt that it needs. The password of
+a proxy is sent to the proxy only. Secrets of a page are sent over encrypted connections only.
 """
 
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from freshet.core.redaction import is_secret_header
 from freshet.core.settings import PageSettings
 from freshet.view.url import basic_authorization, canonical_url
 
-# Where ``request.meta`` says whether the server's certificate must be valid.
+# The key of ``request.meta`` that says whether the server's certificate must be valid.
 VERIFY_KEY = "freshet_verify_tls"
-# Where it says whether the page's secrets may go over other connections too.
+# The key that says whether the page's secrets may be sent over insecure connections.
 INSECURE_KEY = "freshet_insecure_secrets"
 PROXY_KEY = "proxy"
 PROXY_AUTHORIZATION = "Proxy-Authorization"
@@ -26,7 +26,7 @@ PROXY_AUTHORIZATION = "Proxy-Authorization"
 class RequestRoute:
     """The proxy of a request with its credentials, and whether certificates are verified.
 
-    Without ``meta`` for the proxy, the crawl's settings hold.
+    Without ``meta`` for the proxy, the crawl's settings apply.
     """
 
     meta: tuple[tuple[str, Any], ...] = ()
@@ -34,14 +34,14 @@ class RequestRoute:
 
     @classmethod
     def of(cls, request: Request, *, verifies: bool = True) -> "RequestRoute":
-        """Return the route of a request in a crawl that verifies certificates, or does not."""
+        """Return the route of a request; ``verifies`` is the crawl's default."""
         proxy = ((PROXY_KEY, request.meta[PROXY_KEY]),) if PROXY_KEY in request.meta else ()
         verify = (VERIFY_KEY, bool(request.meta.get(VERIFY_KEY, verifies)))
         return cls((*proxy, verify), request.headers.get(PROXY_AUTHORIZATION))
 
     @property
     def is_unverified(self) -> bool:
-        """Whether certificates are not checked."""
+        """Whether certificates are not verified."""
         return dict(self.meta).get(VERIFY_KEY) is False
 
     @property
@@ -52,7 +52,7 @@ class RequestRoute:
 
 
 def plain_proxy(request: Request) -> str:
-    """Return the proxy that can read and write the answer to a request; empty where none can.
+    """Return the proxy that can read and change the answer to a request, empty if there is none.
 
     >>> plain_proxy(Request("http://a.example/", meta={"proxy": "http://gate.example:3128"}))
     'http://gate.example:3128'
@@ -63,7 +63,7 @@ def plain_proxy(request: Request) -> str:
 
 
 def route_for(settings: PageSettings) -> RequestRoute:
-    """Return the route of a page by its settings; without a proxy there is none at all.
+    """Return the route of a page by its settings; without a setting there is no proxy.
 
     >>> route = route_for(PageSettings(proxy="http://me:pw@gate.example:3128"))
     >>> dict(route.meta)["proxy"], route.proxy_authorization
@@ -76,16 +76,16 @@ def route_for(settings: PageSettings) -> RequestRoute:
 
 
 def verifies_by_default(settings: BaseSettings) -> bool:
-    """Whether certificates are verified where a request does not say; Scrapy's default is no."""
+    """Whether certificates are verified by default; Scrapy's own default is no."""
     name = "DOWNLOAD_VERIFY_CERTIFICATES"
     is_default = settings.getpriority(name) == SETTINGS_PRIORITIES["default"]
     return is_default or settings.getbool(name)
 
 
 def why_secrets_withheld(request: Request, *, is_verified: bool) -> str:
-    """Say which secrets of a page keep its request from being sent over its connection; else "".
+    """Describe the secrets that may not be sent over a request's connection; else empty.
 
-    A request without its secrets is not sent instead: a login page would look like a change.
+    The request is not sent without its secrets: a login page would look like a change.
     """
     if request.meta.get(INSECURE_KEY, True) or (request.url.startswith("https:") and is_verified):
         return ""
@@ -93,8 +93,8 @@ def why_secrets_withheld(request: Request, *, is_verified: bool) -> str:
     secrets = [name for name in names if is_secret_header(name) and name != PROXY_AUTHORIZATION]
     if not secrets:
         return ""
-    way = "an unverified" if request.url.startswith("https:") else "a plain http"
+    connection = "an unverified" if request.url.startswith("https:") else "a plain http"
     return (
-        f"{', '.join(secrets)} would go out over {way} connection, where others can read it;"
+        f"{', '.join(secrets)} would go out over {connection} connection, where others can read it;"
         " insecure_secrets = true for the page allows that"
     )

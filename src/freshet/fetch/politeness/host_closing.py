@@ -1,4 +1,4 @@
-"""Hosts that close while a crawl runs, as those who watch it are told."""
+"""The event that a host closes while a crawl runs."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,9 +8,9 @@ from freshet.core.local_time import format_time_to_minute, format_to_minute, to_
 
 @dataclass(frozen=True, slots=True)
 class HostClosing:
-    """A host that has closed at a time, until when, after how many failures in a row.
+    """A host that has closed, with its closing period and the number of failures in a row.
 
-    ``why`` says what the last failure was.
+    ``why`` describes the last failure.
     """
 
     host: str
@@ -21,7 +21,7 @@ class HostClosing:
 
     @property
     def sentence(self) -> str:
-        """Say that the host is closed, until when and why.
+        """Describe the closing.
 
         >>> from datetime import UTC, timedelta
         >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)

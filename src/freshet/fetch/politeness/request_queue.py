@@ -1,4 +1,4 @@
-"""Requests wait here for their time and for their host, and leave within milliseconds of both."""
+"""The queue in which requests wait for their time and for their host's turn."""
 
 import asyncio
 from collections import deque
@@ -13,7 +13,7 @@ from freshet.core.clock import Clock, from_epoch, to_epoch
 from freshet.fetch.politeness.host_schedule import HostSchedule
 from freshet.fetch.request_context import context_of
 
-# A clock that is set while a timer runs is noticed within so many seconds.
+# A clock that is set while a timer runs is noticed within this time.
 MAX_TIMER_SECONDS = 30.0
 MAX_LATENESS_VALUES = 10_000
 
@@ -22,10 +22,10 @@ StartRequest = Callable[[Request], bool]
 
 @dataclass(slots=True)
 class HostQueue:
-    """The requests that wait for one host, and how many are with it.
+    """The requests that wait for one host, and the number of active ones.
 
-    ``awaited_turns`` are waited for by coroutines and go first; ``load_by_host`` requests go only while nobody
-    holds them back (``holds``).
+    Coroutines wait for ``awaited_turns``, which come first. ``waiting`` requests are released only
+    while ``holds`` is 0.
     """
 
     waiting: deque[tuple[float, Request]] = field(default_factory=deque)
@@ -39,9 +39,9 @@ class HostQueue:
 
 @dataclass(frozen=True, slots=True)
 class QueueStatus:
-    """How many requests wait and are under way, and how late those since last time started.
+    """The number of waiting and active requests, and the lateness of recent starts.
 
-    Lateness is in seconds of real time, from when both a request's time and its host's had come.
+    Lateness is in seconds of real time since both the request and its host were due.
     """
 
     waiting: int
@@ -50,151 +50,163 @@ class QueueStatus:
 
 
 class RequestQueue:
-    """Lets each host's requests go one by one, no sooner than its clock and their times allow."""
+    """Releases each host's requests one by one, when its schedule and their times allow.
+
+    ``start`` sends a released request and returns whether it was sent; the owner sets it.
+    """
 
     start: StartRequest
 
     def __init__(self, hosts: HostSchedule, clock: Clock, per_host: int) -> None:
-        self._hosts = hosts
+        self._schedule = hosts
         self._clock = clock
         self._per_host = per_host
-        self._lines: dict[str, HostQueue] = {}
+        self._host_queues: dict[str, HostQueue] = {}
         self._is_stopped = False
         self._lateness: deque[float] = deque(maxlen=MAX_LATENESS_VALUES)
 
     def add(self, request: Request, host: str, start: datetime | None = None) -> None:
-        """Let a request go when its time has come and its host is free."""
+        """Queue a request until its time has come and its host is free."""
         now = to_epoch(self._clock.now())
-        line = self._lines.setdefault(host, HostQueue(free_from=now))
-        line.waiting.append((to_epoch(start) if start else now, request))
-        self._turn(host)
+        host_queue = self._host_queues.setdefault(host, HostQueue(free_from=now))
+        host_queue.waiting.append((to_epoch(start) if start else now, request))
+        self._release_due(host)
 
     def enqueue(self, request: Request) -> bool:
         """Queue a request for its host; return whether the host is free within its own delay."""
         context = context_of(request)
         if not context.hops:
-            self._hosts.add_page(context.host)
+            self._schedule.add_page(context.host)
         self.add(request, context.host)
-        return not self._hosts.is_resting(context.host, to_epoch(self._clock.now()))
+        return not self._schedule.is_resting(context.host, to_epoch(self._clock.now()))
 
     async def wait_turn(self, host: str) -> None:
-        """Wait for a host's next turn, ahead of the requests that wait; ``finish`` ends it."""
-        line = self._lines.setdefault(host, HostQueue(free_from=to_epoch(self._clock.now())))
+        """Wait for a host's next turn, before the waiting requests; ``finish`` ends the turn."""
+        host_queue = self._host_queues.setdefault(
+            host, HostQueue(free_from=to_epoch(self._clock.now()))
+        )
         turn = asyncio.get_running_loop().create_future()
-        line.awaited_turns.append(turn)
-        self._turn(host)
+        host_queue.awaited_turns.append(turn)
+        self._release_due(host)
         try:
             await turn
         except asyncio.CancelledError:
             if turn.cancelled():
-                self._turn(host)
+                self._release_due(host)
             else:
                 self.finish(host)
             raise
 
     @contextmanager
     def hold(self, host: str) -> Iterator[None]:
-        """Let no waiting request of a host go for as long as this lasts; turns are still given."""
-        line = self._lines.setdefault(host, HostQueue(free_from=to_epoch(self._clock.now())))
-        line.holds += 1
+        """Release no waiting request of a host meanwhile; awaited turns are still given."""
+        host_queue = self._host_queues.setdefault(
+            host, HostQueue(free_from=to_epoch(self._clock.now()))
+        )
+        host_queue.holds += 1
         try:
             yield
         finally:
-            line.holds -= 1
-            self._turn(host)
+            host_queue.holds -= 1
+            self._release_due(host)
 
     def finish(self, host: str) -> None:
-        """Note that a request to a host has ended."""
-        line = self._lines.get(host)
-        if line is None:
+        """Note that an active request to a host has ended."""
+        host_queue = self._host_queues.get(host)
+        if host_queue is None:
             return
-        line.active -= 1
-        line.free_from = to_epoch(self._clock.now())
-        self._turn(host)
+        host_queue.active -= 1
+        host_queue.free_from = to_epoch(self._clock.now())
+        self._release_due(host)
 
     def withdraw(self, host: str) -> list[Request]:
-        """Return the requests that wait for a host, and let them wait no longer."""
-        line = self._lines.get(host)
-        if line is None:
+        """Remove and return the requests that wait for a host."""
+        host_queue = self._host_queues.get(host)
+        if host_queue is None:
             return []
-        left = [request for _, request in line.waiting]
-        line.waiting.clear()
-        return left
+        requests = [request for _, request in host_queue.waiting]
+        host_queue.waiting.clear()
+        return requests
 
     def stop(self) -> list[Request]:
-        """Let nothing go any more, and return all that waits."""
+        """Release no more requests; remove and return all that wait."""
         self._is_stopped = True
-        for line in self._lines.values():
-            if line.timer is not None:
-                line.timer.cancel()
-        return [request for host in list(self._lines) for request in self.withdraw(host)]
+        for host_queue in self._host_queues.values():
+            if host_queue.timer is not None:
+                host_queue.timer.cancel()
+        return [request for host in list(self._host_queues) for request in self.withdraw(host)]
 
     def load_by_host(self) -> dict[str, int]:
-        """Return how many requests wait for each host or are with it."""
-        return {host: _count(line) + line.active for host, line in self._lines.items()}
+        """Return the number of waiting and active requests of each host."""
+        return {
+            host: _count_waiting(host_queue) + host_queue.active
+            for host, host_queue in self._host_queues.items()
+        }
 
     def take_status(self) -> QueueStatus:
-        """Return how things stand, and how late requests started since this was last asked."""
-        late = tuple(self._lateness)
+        """Return the status of the queue; lateness covers the time since the last call."""
+        lateness = tuple(self._lateness)
         self._lateness.clear()
-        lines = self._lines.values()
-        waiting = sum(map(_count, lines))
-        return QueueStatus(waiting, sum(line.active for line in lines), late)
+        host_queues = self._host_queues.values()
+        waiting = sum(map(_count_waiting, host_queues))
+        return QueueStatus(waiting, sum(host_queue.active for host_queue in host_queues), lateness)
 
-    def _turn(self, host: str) -> None:
-        """Start what may start now at a host; else be back when it may."""
-        line = self._lines.get(host)
-        if line is None or line.is_starting:
+    def _release_due(self, host: str) -> None:
+        """Release what may be sent to a host now; else set a timer."""
+        host_queue = self._host_queues.get(host)
+        if host_queue is None or host_queue.is_starting:
             return
-        if line.timer is not None:
-            line.timer.cancel()
-            line.timer = None
-        line.is_starting = True
+        if host_queue.timer is not None:
+            host_queue.timer.cancel()
+            host_queue.timer = None
+        host_queue.is_starting = True
         try:
-            self._let_go(host, line)
+            self._release_all(host, host_queue)
         finally:
-            line.is_starting = False
-        if not (line.active or line.holds or _count(line)):
-            del self._lines[host]
+            host_queue.is_starting = False
+        if not (host_queue.active or host_queue.holds or _count_waiting(host_queue)):
+            del self._host_queues[host]
 
-    def _let_go(self, host: str, line: HostQueue) -> None:
-        while line.active < self._per_host and not self._is_stopped:
+    def _release_all(self, host: str, host_queue: HostQueue) -> None:
+        while host_queue.active < self._per_host and not self._is_stopped:
             now = to_epoch(self._clock.now())
-            due = self._next_due(line, now)
+            due = self._next_due(host_queue, now)
             if due is None:
                 return
-            line.free_from = max(line.free_from, self._hosts.closed_until(host))
-            at = max(due, self._hosts.open_from(host, now))
-            if at > now:
-                self._be_back(host, line, at)
+            host_queue.free_from = max(host_queue.free_from, self._schedule.closed_until(host))
+            start_time = max(due, self._schedule.open_from(host, now))
+            if start_time > now:
+                self._set_timer(host, host_queue, start_time)
                 return
-            line.active += 1
-            self._lateness.append(max(0.0, now - max(due, line.free_from)) / self._clock.speed)
-            if self._start_next(line):
-                self._hosts.start_delay(host, now)
+            host_queue.active += 1
+            self._lateness.append(
+                max(0.0, now - max(due, host_queue.free_from)) / self._clock.speed
+            )
+            if self._start_next(host_queue):
+                self._schedule.start_delay(host, now)
 
-    def _next_due(self, line: HostQueue, now: float) -> float | None:
-        """Return when the next in line is due; only a clock that was set back leaves it far."""
-        while line.awaited_turns and line.awaited_turns[0].done():
-            line.awaited_turns.popleft()
-        if line.awaited_turns:
+    def _next_due(self, host_queue: HostQueue, now: float) -> float | None:
+        """Return when the next request is due; a due time far ahead comes from a clock set back."""
+        while host_queue.awaited_turns and host_queue.awaited_turns[0].done():
+            host_queue.awaited_turns.popleft()
+        if host_queue.awaited_turns:
             return now
-        if line.holds or not line.waiting:
+        if host_queue.holds or not host_queue.waiting:
             return None
-        due = line.waiting[0][0]
+        due = host_queue.waiting[0][0]
         return due if due <= now + MAX_TIMER_SECONDS * self._clock.speed else now
 
-    def _start_next(self, line: HostQueue) -> bool:
-        """Start the next in line; return whether it makes a request."""
-        if line.awaited_turns:
-            line.awaited_turns.popleft().set_result(None)
+    def _start_next(self, host_queue: HostQueue) -> bool:
+        """Start the next turn or request; return whether a request is sent."""
+        if host_queue.awaited_turns:
+            host_queue.awaited_turns.popleft().set_result(None)
             return True
-        return self.start(line.waiting.popleft()[1])
+        return self.start(host_queue.waiting.popleft()[1])
 
-    def _be_back(self, host: str, line: HostQueue, at: float) -> None:
-        delay = min(MAX_TIMER_SECONDS, self._clock.seconds_until(from_epoch(at)))
-        line.timer = asyncio.get_running_loop().call_later(delay, self._turn, host)
+    def _set_timer(self, host: str, host_queue: HostQueue, start_time: float) -> None:
+        delay = min(MAX_TIMER_SECONDS, self._clock.seconds_until(from_epoch(start_time)))
+        host_queue.timer = asyncio.get_running_loop().call_later(delay, self._release_due, host)
 
 
-def _count(line: HostQueue) -> int:
-    return len(line.waiting) + sum(not turn.done() for turn in line.awaited_turns)
+def _count_waiting(host_queue: HostQueue) -> int:
+    return len(host_queue.waiting) + sum(not turn.done() for turn in host_queue.awaited_turns)

@@ -65,7 +65,7 @@ def robots_record(
 def unavailable_record(
     status: int | None, why: str, previous: RobotsRecord | None, now: float, lifetime: float
 ) -> RobotsRecord:
-    """Return the record of an unavailable robots.txt; the retry interval grows with each failure."""
+    """Return the record of an unavailable robots.txt; the retry interval grows."""
     since = previous.failing_since if previous else None
     since = now if since is None else min(since, now)
     retry_seconds = min(max(now - since, FIRST_RETRY_SECONDS), lifetime)

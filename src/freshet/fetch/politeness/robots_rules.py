@@ -1,4 +1,4 @@
-"""What a robots.txt says to one crawler: read by RFC 9309, matched by Protego."""
+"""The rules of a robots.txt for one crawler: parsed by RFC 9309, matched by Protego."""
 
 import codecs
 import re
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from protego import Protego
 
 MAX_ROBOTS_BYTES = 500 * 1024
-# Rules ready to be matched take up to forty times as much memory as their text.
+# Parsed rules take up to forty times as much memory as their text.
 MAX_PARSED_CHARS = 2_000_000
 
 _BOMS = (
@@ -15,7 +15,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# With the misspellings that crawlers agree on, and a colon that may be missing.
+# With common misspellings; the colon is optional.
 _LINE = re.compile(
     r"\s*(?:(?P<agent>user[- ]?agent)|(?P<allow>allow)|(?P<delay>crawl[- ]delay)"
     r"|(?P<disallow>dis+al+ow|diasllow|disallaw))\s*(?::|\s)(?P<value>[^#]*)",
@@ -26,7 +26,7 @@ _EVERYONE = "User-agent: *"
 
 
 def decode_robots(body: bytes) -> str:
-    r"""Decode a robots.txt, cut after the last whole line that is within the limit.
+    r"""Decode a robots.txt, cut after the last whole line within the limit.
 
     >>> decode_robots(b"\xff\xfeA\x00l\x00l\x00")
     'All'
@@ -40,50 +40,50 @@ def decode_robots(body: bytes) -> str:
 
 
 def select_rules(text: str, token: str) -> str:
-    r"""Return the rules of the groups that name a product token, else those for everyone.
+    r"""Return the rules of the groups that name a product token, else those for all crawlers.
 
     >>> select_rules("User-agent: a\nUser-agent: Freshet/2\nDisallow: /x\nUser-agent: *", "Freshet")
     'User-agent: *\nDisallow: /x'
     """
-    everyone: list[str] = []
-    named: list[str] = []
+    general_rules: list[str] = []
+    own_rules: list[str] = []
     is_named = False
-    heard: list[list[str]] = []
+    groups: list[list[str]] = []
     is_head = False
     for name, value in _lines(text):
         if name != "agent":
             is_head = False
-            for group in heard:
+            for group in groups:
                 group.append(f"{_NAMES[name]}: {value}")
             continue
-        heard = heard if is_head else []
+        groups = groups if is_head else []
         is_head = True
         if _names(value, token):
             is_named = True
-            heard.append(named)
+            groups.append(own_rules)
         elif value == "*" or value.startswith("* "):
-            heard.append(everyone)
-    return "\n".join([_EVERYONE, *dict.fromkeys(named if is_named else everyone)])
+            groups.append(general_rules)
+    return "\n".join([_EVERYONE, *dict.fromkeys(own_rules if is_named else general_rules)])
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the value of every line that is a rule or names a crawler."""
+    """Yield the kind and the value of each line that is a rule or names a crawler."""
     for line in text.splitlines():
-        found = _LINE.match(line)
-        if found:
-            kind = next(kind for kind in _NAMES if found[kind])
-            yield kind, found["value"].strip()
+        match = _LINE.match(line)
+        if match:
+            kind = next(kind for kind in _NAMES if match[kind])
+            yield kind, match["value"].strip()
 
 
 def _names(value: str, token: str) -> bool:
-    """Whether a line names a crawler, whatever version or remark follows."""
-    rest = value[len(token) :]
-    is_longer = rest[:1].isalnum() or rest[:1] in ("-", "_")
+    """Whether a line names a crawler; a version or remark may follow."""
+    suffix = value[len(token) :]
+    is_longer = suffix[:1].isalnum() or suffix[:1] in ("-", "_")
     return value[: len(token)].lower() == token.lower() and not is_longer
 
 
 class ParsedRules:
-    """Rules ready to be matched, kept as long as they are not too many."""
+    """A cache of parsed rules, bounded by their length."""
 
     def __init__(self) -> None:
         self._parsed: dict[str, Protego] = {}
@@ -98,7 +98,7 @@ class ParsedRules:
         return self._of(rules).can_fetch(url, "*")
 
     def delay(self, rules: str) -> float | None:
-        """Return the seconds that rules ask for between two requests, None where they do not."""
+        """Return the Crawl-delay of rules in seconds, None if there is none."""
         return self._of(rules).crawl_delay("*")
 
     def _of(self, rules: str) -> Protego:

@@ -1,37 +1,37 @@
-"""Which hosts' rules stay in memory: those used last, up to a number of characters in all."""
+"""Decides which hosts' rules stay in memory: the most recently used, up to a total length."""
 
 
 class RulesEviction:
-    """The sizes of hosts' rules, the least recently used first."""
+    """The lengths of hosts' rules, the least recently used first."""
 
-    def __init__(self, most_chars: int) -> None:
-        self._most_chars = most_chars
+    def __init__(self, max_chars: int) -> None:
+        self._max_chars = max_chars
         self._sizes: dict[str, int] = {}
         self._chars = 0
 
     def add(self, host: str, chars: int) -> list[str]:
-        """Note the size of a host's rules; return the hosts whose rules are one too many now.
+        """Add the length of a host's rules; return the hosts whose rules must be dropped.
 
-        >>> kept = RulesEviction(10)
-        >>> kept.add("a", 6), kept.add("b", 4), kept.touch("a"), kept.add("c", 1)
+        >>> rules = RulesEviction(10)
+        >>> rules.add("a", 6), rules.add("b", 4), rules.touch("a"), rules.add("c", 1)
         ([], [], None, ['b'])
         """
         self.drop(host)
         if chars:
             self._sizes[host] = chars
             self._chars += chars
-        too_many = []
-        while self._chars > self._most_chars and len(self._sizes) > 1:
+        evicted_hosts = []
+        while self._chars > self._max_chars and len(self._sizes) > 1:
             oldest = next(iter(self._sizes))
             self.drop(oldest)
-            too_many.append(oldest)
-        return too_many
+            evicted_hosts.append(oldest)
+        return evicted_hosts
 
     def touch(self, host: str) -> None:
-        """Note that a host's rules were used."""
+        """Mark a host's rules as used."""
         if host in self._sizes:
             self._sizes[host] = self._sizes.pop(host)
 
     def drop(self, host: str) -> None:
-        """Note that a host's rules are gone."""
+        """Remove a host's rules."""
         self._chars -= self._sizes.pop(host, 0)
