@@ -24,6 +24,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 GLOSSARY = (ROOT / "docs/glossary.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs/reference/commands.md").read_text("utf-8")
 SETTINGS = (ROOT / "docs/reference/settings.md").read_text("utf-8")
+PATH = (ROOT / "docs/path.md").read_text("utf-8")
 GUIDE = (ROOT / "docs/how-to/read-it-from-python.md").read_text("utf-8")
 OWNERS = {"freshet": freshet, "collection": Collection, "page": CollectionPage}
 TYPES = {
@@ -194,3 +195,40 @@ def test_every_command_has_its_method_in_the_guide_for_python() -> None:
     assert list(rows) == [name for name in COMMANDS if name not in ("demo", "compile")]
     for methods in rows.values():
         assert re.search(rf"`({'|'.join(OWNERS)})\.[a-z_]+", methods)
+
+
+def picture(document: str) -> str:
+    """Return the drawing of the packages in a document."""
+    return next(
+        block for block in re.findall(r"```\n(.*?)```", document, re.S) if "fetch/" in block
+    )
+
+
+def packages() -> set[str]:
+    """Return every package of the source, with dots."""
+    source = ROOT / "src"
+    files = (source / "freshet").glob("*/**/__init__.py")
+    return {".".join(file.parent.relative_to(source).parts) for file in files}
+
+
+@pytest.mark.parametrize("document", [README, PATH], ids=["README", "path"])
+def test_the_picture_draws_every_top_level_package_and_no_other(document: str) -> None:
+    drawn = {f"freshet.{name}" for name in re.findall(r"\b([a-z_]+)/", picture(document))}
+    assert drawn == {name for name in packages() if name.count(".") == 1}
+
+
+def test_the_readme_and_the_path_have_the_same_picture() -> None:
+    assert picture(README) == picture(PATH)
+
+
+def test_the_table_of_packages_is_complete() -> None:
+    table = PATH.partition("## Packages")[2]
+    assert set(re.findall(r"`(freshet(?:\.\w+)+)`", table)) == packages()
+
+
+def test_the_recipes_name_only_files_that_exist() -> None:
+    recipes = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = set(re.findall(r"`((?:src|tests|docs)/[\w/.-]+)`", recipes))
+    patterns = {name for name in named if "NAME" in name}
+    assert [name for name in named - patterns if not (ROOT / name).exists()] == []
+    assert [name for name in patterns if not (ROOT / name).parent.is_dir()] == []

@@ -81,7 +81,7 @@ def test_people_see_the_formula_what_it_was_learnt_on_and_its_place(run: Run, fo
         "bayes-freshness", "oracle-change (oracle)", "oracle-life (oracle)",
         "known-rate (oracle)", "known-rate-changes (oracle)",
     }  # fmt: skip
-    assert "1 visit a cycle of 8 pages to test on: the figures are rough" in ran.err
+    assert "the test has only 1 visit per cycle on 8 pages, so the figures are rough" in ran.err
 
 
 def test_programs_get_one_document(run: Run, folder: str) -> None:
@@ -143,7 +143,7 @@ def test_a_rule_that_does_better_is_named(
 
 
 def test_quick_says_that_it_may_be_far_off(run: Run, folder: str) -> None:
-    said = "--quick is one short search, which may end far from the best formula"
+    said = "--quick runs one short search, and its formula may be far from the best"
     few = ("--population", "4", "--generations", "1")
     assert said in run("evolve", folder, "--trace", "snap", "--quick", *few).err
     assert said not in run("evolve", folder, "--trace", "snap", "--seeds", "1", *few).err
@@ -172,7 +172,7 @@ def test_a_signal_stops_at_a_checkpoint_and_resume_goes_on(
     ended = stopped(signals, words(folder, "--json"))
     assert ended.returncode == 130
     assert "the state is in formula.checkpoint" in ended.stderr
-    assert "with --resume to go on" in ended.stderr
+    assert "with --resume to continue" in ended.stderr
     assert Path("formula.checkpoint").exists()
     refused = run(*words(folder))
     assert (refused.code, "continue it with --resume" in refused.err) == (2, True)

@@ -204,7 +204,7 @@ class TestRun:
         assert (ended.returncode, warnings(ended.stderr)) == (0, "")
         first, second, *lines = ended.stdout.splitlines()
         assert first == "Crawling 4 pages; objective freshness, policy bayes-freshness."
-        assert second == "200,000 requests a day, 0 spent today. Ctrl-C stops it."
+        assert second == "200,000 requests per day, 0 spent today. Ctrl-C stops the crawl."
         changes = [line for line in lines if "changed: " in line]
         assert changes
         told = re.compile(rf"\d\d:\d\d:\d\d UTC  {re.escape(place.url)}/  changed: \d+ words")

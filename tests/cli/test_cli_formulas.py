@@ -63,7 +63,7 @@ def test_what_is_no_formula_plans_nothing(
 
 def test_a_plan_and_its_reasons_go_by_the_formula(run: Run, collection: Path) -> None:
     set_policy(collection, "t*X")
-    assert run("plan").out.startswith("objective none   policy t * X   500 requests a day\n")
+    assert run("plan").out.startswith("objective none   policy t * X   500 requests per day\n")
     assert "objective none " in run("status").out
     shown = run("why", NEWS).out
     assert "formula" in shown

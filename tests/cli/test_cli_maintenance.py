@@ -80,7 +80,7 @@ def test_nothing_is_thinned_silently(run: Run, collection: Path) -> None:
 
 
 def test_nothing_old_means_nothing_to_do(run: Run, collection: Path) -> None:
-    assert run("prune", "--older-than", "900y").out.startswith("The bytes of 0 versions")
+    assert run("prune", "--older-than", "900y").out.startswith("Bytes of 0 versions")
 
 
 def test_an_age_must_be_one(run: Run, collection: Path) -> None:

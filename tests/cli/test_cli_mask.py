@@ -1,4 +1,4 @@
-"""freshet mask: what is left out of a page, seen and edited."""
+"""freshet mask: the rules of a page's mask are shown and edited."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.record.record_samples import URL, html, make_collection, observe, rec
 
 
 def test_a_page_without_a_mask_says_so(run: Run, collection: Path) -> None:
-    assert run("mask", NEWS).out.strip() == f"Nothing of {NEWS} is left out."
+    assert run("mask", NEWS).out.strip() == f"The mask of {NEWS} has no rules."
 
 
 def test_rules_are_added_shown_and_taken_out_for_good(run: Run, collection: Path) -> None:
@@ -23,7 +23,7 @@ def test_rules_are_added_shown_and_taken_out_for_good(run: Run, collection: Path
     assert (added.json["version"], added.json["measured"]) == (1, None)
     told = run("mask", NEWS, "--show", "1")
     assert "Never masked: read # minutes ago" in told.out
-    assert f"'freshet mask {NEWS} --again' measures anew" in told.out
+    assert f"'freshet mask {NEWS} --again' recomputes them" in told.out
     assert run("mask", NEWS, "--json").json["never"] == ["read # minutes ago"]
 
 

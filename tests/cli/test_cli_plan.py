@@ -18,7 +18,7 @@ from tests.cli.cli_runs import NEWS, Run
 
 def test_a_plan_prints_its_objective_and_budget_and_its_visits(run: Run, collection: Path) -> None:
     shown = run("plan", "--budget", "20/hour").out
-    assert shown.startswith("objective freshness   policy bayes-freshness   480 requests a day\n")
+    assert shown.startswith("objective freshness   policy bayes-freshness   480 requests per day\n")
     assert NEWS in shown
     assert "last seen" in shown
 
@@ -37,7 +37,7 @@ def test_an_empty_plan_says_where_to_look(run: Run, empty: Path) -> None:
     assert "There are no live pages; 'freshet add URL'" in run("plan").out
     run("add", NEWS)
     run("pause", NEWS)
-    assert "'freshet why URL' says what a page waits for" in run("plan").out
+    assert "'freshet why URL' explains why" in run("plan").out
 
 
 @pytest.mark.parametrize("words", [["--budget", "0"], ["--budget", "x"], ["--objective", "speed"]])
@@ -67,7 +67,7 @@ def test_why_of_an_unknown_page_is_not_found(run: Run, collection: Path) -> None
 
 def test_a_forecast_tells_the_probability_by_horizon(run: Run, collection: Path) -> None:
     shown = run("forecast", NEWS).out
-    assert shown.startswith(f"{NEWS}   last seen ")
+    assert shown.startswith(f"{NEWS}   last look ")
     assert "in 6 hours" in shown
     horizons = run("forecast", NEWS, "--json").json["horizons"]
     chances = [horizon["changed"] for horizon in horizons]

@@ -111,7 +111,7 @@ def test_every_visit_is_logged_with_what_is_known_of_it(
     caplog.set_level(logging.INFO)
     narrator(told(None, outcome=Outcome.GONE, status=404, why="status 404", final_url=f"{URL}x"))
     [record] = caplog.records
-    assert record.facts == {
+    assert record.fields == {
         "page": URL, "outcome": "gone", "status": 404, "final_url": f"{URL}x", "why": "status 404",
     }  # fmt: skip
     assert narrator.counts.outcomes == {"gone": 1}

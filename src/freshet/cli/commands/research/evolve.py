@@ -245,11 +245,11 @@ def _search_with_progress(
             interruptible(ignore_progress) as check_for_stop,
         ):
 
-            def watch(step: EvolutionProgress) -> None:
+            def report(step: EvolutionProgress) -> None:
                 bar(step.steps_done, step.steps_total, _label(step, task))
                 check_for_stop(step.steps_done, step.steps_total)
 
-            return run_search(watch=watch)
+            return run_search(on_progress=report)
     except (StopRequestedError, KeyboardInterrupt) as stopped:
         if not files.checkpoint_path.exists():
             raise StopRequestedError(
