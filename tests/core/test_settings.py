@@ -67,12 +67,12 @@ def test_variables_that_are_not_settings_are_left_alone(tmp_path: Path) -> None:
         ({"contact": "a\nb"}, "printable"),
         ({"page": {"headers": {"X": "a\r\nHost: b"}}}, "printable"),
         ({"page": {"headers": {"X": 1}}}, "table of texts"),
-        ({"page": {"headers": {"X Key": "k"}}}, "'X Key' is no valid name"),
-        ({"page": {"headers": {"": "k"}}}, "'' is no valid name"),
-        ({"page": {"headers": {"X-Schlüssel": "k"}}}, "is no valid name"),
-        ({"page": {"headers": {"X:": "k"}}}, "is no valid name"),
-        ({"page": {"cookies": {"a=b": "k"}}}, "is no valid name"),
-        ({"page": {"cookies": {"session": "a; path=/"}}}, "'session' must be without a semicolon"),
+        ({"page": {"headers": {"X Key": "k"}}}, "'X Key' is not a valid name"),
+        ({"page": {"headers": {"": "k"}}}, "'' is not a valid name"),
+        ({"page": {"headers": {"X-Schlüssel": "k"}}}, "is not a valid name"),
+        ({"page": {"headers": {"X:": "k"}}}, "is not a valid name"),
+        ({"page": {"cookies": {"a=b": "k"}}}, "is not a valid name"),
+        ({"page": {"cookies": {"session": "a; path=/"}}}, "'session' must not contain a semicolon"),
         ({"page": {"counts_as": "words:0"}}, "words:N"),
         ({"page": {"proxy": "ftp://x"}}, r"http\(s\)"),
         ({"page": {"active_hours": "8-20"}}, "08:00-20:00"),
@@ -124,7 +124,7 @@ def test_an_absurd_value_is_refused_with_its_bound(name: str, value: object, mes
 
 def test_a_number_too_long_to_be_read_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "[archive]\nfile_bytes = " + "9" * 5000)
-    with pytest.raises(SettingsError, match="mend the file"):
+    with pytest.raises(SettingsError, match="correct the file"):
         load_settings(path, {})
 
 
@@ -165,5 +165,5 @@ def test_every_setting_says_what_it_does() -> None:
 def test_deeply_nested_tables_are_a_settings_error(tmp_path: Path) -> None:
     path = tmp_path / "freshet.toml"
     path.write_text(f"a = {'[' * 100_000}")
-    with pytest.raises(SettingsError, match="is nested too deeply; mend the file"):
+    with pytest.raises(SettingsError, match="is nested too deeply; correct the file"):
         load_settings(path, {})

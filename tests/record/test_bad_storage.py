@@ -266,7 +266,7 @@ def with_bad_settings(folder: Path) -> None:
         (corrupt, DamagedError, "restore a copy"),
         (without_catalog, NotFoundError, "check --repair"),
         (without_settings, NotFoundError, "freshet init"),
-        (with_bad_settings, SettingsError, "mend the file"),
+        (with_bad_settings, SettingsError, "correct the file"),
     ],
 )
 def test_a_collection_that_cannot_be_opened_says_why_in_one_line(

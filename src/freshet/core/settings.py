@@ -204,7 +204,7 @@ class Settings:
             if UNREADABLE_KEY in table:
                 raise SettingsError(
                     "the settings of the page, or of one of its tags, cannot be read from the"
-                    " catalog; 'freshet set' makes them anew"
+                    " catalog; set them again with 'freshet set'"
                 )
             resolved = merge_settings(resolved, table, origin="page settings", is_stored=True)
         if resolved.verify_tls is None:
@@ -230,9 +230,9 @@ def load_settings(path: Path, environment: Mapping[str, str]) -> Settings:
     try:
         table = tomllib.loads(path.read_text("utf-8"))
     except RecursionError as error:
-        raise SettingsError(f"{path}: is nested too deeply; mend the file") from error
+        raise SettingsError(f"{path}: is nested too deeply; correct the file") from error
     except ValueError as error:
-        raise SettingsError(f"{path}: {error}; mend the file") from error
+        raise SettingsError(f"{path}: {error}; correct the file") from error
     settings = merge_settings(Settings(), table, origin=str(path))
     return merge_settings(settings, environment_settings(environment), origin="environment")
 
@@ -300,7 +300,9 @@ def _unknown_setting(name: str, origin: str, known_names: list[str]) -> str:
     if name in (item.name for item in fields(Settings)):
         return f"{origin}: {name} is set for the whole collection; write it into its freshet.toml"
     near = get_close_matches(name, known_names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known_names))}"
+    hint = (
+        f"did you mean {near[0]}?" if near else f"known settings: {', '.join(sorted(known_names))}"
+    )
     return f"{origin}: unknown setting {name}; {hint}"
 
 

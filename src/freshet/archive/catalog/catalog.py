@@ -54,7 +54,7 @@ def open_catalog(path: Path, *, create: bool = False) -> Catalog:
     """Open the catalog in a SQLite file; create or upgrade it where needed."""
     if not create and not path.exists():
         raise NotFoundError(
-            f"{path} is missing; restore a copy, or make it anew with 'freshet check --repair'"
+            f"{path} is missing; restore a copy, or rebuild it with 'freshet check --repair'"
         )
     if create:
         with suppress(OSError):  # SQLite's own error says more

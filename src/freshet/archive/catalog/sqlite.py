@@ -30,7 +30,7 @@ RESTORE_ADVICE = (
     "restore a copy of it, or make a new collection, copy the archive folder into it and run"
     " 'freshet check --repair' there"
 )
-BUSY_ADVICE = "another process has been writing for long; try again when it is done"
+BUSY_ADVICE = "another process holds the write lock; try again when it is done"
 ERRORS_BY_CODE: dict[int, tuple[type[FreshetError], str]] = {
     sqlite3.SQLITE_FULL: (NoSpaceError, "free some disk space and run the command again"),
     sqlite3.SQLITE_READONLY: (NoSpaceError, WRITABLE_ADVICE),
@@ -38,12 +38,12 @@ ERRORS_BY_CODE: dict[int, tuple[type[FreshetError], str]] = {
     sqlite3.SQLITE_BUSY: (LockedError, BUSY_ADVICE),
     sqlite3.SQLITE_LOCKED: (LockedError, BUSY_ADVICE),
     sqlite3.SQLITE_CORRUPT: (DamagedError, RESTORE_ADVICE),
-    sqlite3.SQLITE_NOTADB: (DamagedError, f"it is no catalog; {RESTORE_ADVICE}"),
+    sqlite3.SQLITE_NOTADB: (DamagedError, f"it is not a catalog; {RESTORE_ADVICE}"),
     sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: (
         NotFoundError,
-        "the page, visit or import it names is not there",
+        "the page, visit or import does not exist",
     ),
-    sqlite3.SQLITE_CONSTRAINT: (StorageError, "it contradicts what is there; 'freshet check' it"),
+    sqlite3.SQLITE_CONSTRAINT: (StorageError, "it conflicts with stored rows; run 'freshet check'"),
 }
 OTHER_ERROR = (StorageError, "check the disk with 'freshet doctor'")
 # The low byte of an extended error code is the primary code.
@@ -136,7 +136,7 @@ def schema_version(engine: Engine) -> int:
             return 0
         version = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
     if version is None:
-        raise DamagedError(f"{engine.url.database} does not say its version; {RESTORE_ADVICE}")
+        raise DamagedError(f"{engine.url.database} has no schema version; {RESTORE_ADVICE}")
     return int(version)
 
 
