@@ -1,4 +1,4 @@
-"""Print how well shapes of curves are told: ``python -m experiments.curve_shapes [--json]``."""
+"""Print the accuracy of the shape classifier: ``python -m experiments.curve_shapes [--json]``."""
 
 import argparse
 import json
@@ -12,8 +12,12 @@ from experiments.curve_shapes.experiment import measure, retrain
 def main() -> None:
     """Evaluate the stumps of the package, or with ``--train`` new ones that replace them."""
     parser = argparse.ArgumentParser(prog="experiments.curve_shapes", description=__doc__)
-    parser.add_argument("--train", action="store_true", help="train anew and keep what is learnt")
-    parser.add_argument("--curves", type=int, default=200, help="held-out curves in each row")
+    parser.add_argument(
+        "--train", action="store_true", help="train new stumps and store them with the package"
+    )
+    parser.add_argument(
+        "--curves", type=int, default=200, help="number of held-out curves in each row"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     stumps = retrain() if options.train else None

@@ -29,7 +29,7 @@ from freshet.engine.local import LocalEngine
 from freshet.engine.result_cache import ResultCache
 
 NO_DATA = "the generated world only; give --data DIR for the real pages"
-FEWEST_PAGES = 100
+MIN_PAGES = 100
 
 
 def main() -> None:
@@ -37,9 +37,9 @@ def main() -> None:
     parser = make_parser()
     options = parser.parse_args()
     try:
-        wrong = option_error(options)
-        if wrong:
-            parser.error(wrong)
+        problem = option_error(options)
+        if problem:
+            parser.error(problem)
         _run_all(options)
     except FreshetError as error:
         sys.stderr.write(f"gp4c: {error}\n")
@@ -68,8 +68,8 @@ def run_source(source: TraceSource, options: argparse.Namespace) -> TraceResults
     """Search on a trace, and test the formulas."""
     engine, size = LocalEngine(options.processes), size_of(source, options)
     trace = open_source(source)
-    kept_work = ResultCache(options.work, VERSION) if options.work else None
-    formulas = run_searches(source, size, engine, kept_work, _progress(f"{source.name}: search"))
+    cache = ResultCache(options.work, VERSION) if options.work else None
+    formulas = run_searches(source, size, engine, cache, _progress(f"{source.name}: search"))
     results = run_crawls(source, formulas, engine, _progress(f"{source.name}: test of fold"))
     return TraceResults(source, size, len(trace.pages), trace.digest, formulas, results)
 
@@ -116,28 +116,40 @@ def sources_of(options: argparse.Namespace) -> list[TraceSource]:
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
     parser = argparse.ArgumentParser(prog="python -m experiments.gp4c", description=__doc__)
-    some, two = number(1), number(2)
-    parser.add_argument("--data", type=Path, help="a folder with pages/; else the world alone")
+    positive, at_least_two = number(1), number(2)
+    parser.add_argument(
+        "--data", type=Path, help="folder that contains pages/; by default only the world is used"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
-    parser.add_argument("--full", action="store_true", help=f"search as the paper: {PAPER_SIZE}")
-    parser.add_argument("--population", type=two, help="formulas in a generation")
-    parser.add_argument("--generations", type=some, help="generations of a search")
-    parser.add_argument("--seeds", type=some, help="searches in a fold")
     parser.add_argument(
-        "--folds", type=number(1, FOLDS), help=f"folds that are left for the test, of {FOLDS}"
+        "--full", action="store_true", help=f"use the paper's search size: {PAPER_SIZE}"
     )
     parser.add_argument(
-        "--pages", type=number(FEWEST_PAGES), default=PAGES, help="the pages of the world"
+        "--population", type=at_least_two, help="number of formulas in a generation"
     )
-    parser.add_argument("--seed", type=number(0), default=SEED, help="draws the world")
+    parser.add_argument("--generations", type=positive, help="number of generations of a search")
+    parser.add_argument("--seeds", type=positive, help="number of searches in a fold")
     parser.add_argument(
-        "--trace", action="append", choices=TRACES, help="this trace only; may be repeated"
+        "--folds", type=number(1, FOLDS), help=f"number of test folds, at most {FOLDS}"
     )
-    parser.add_argument("--processes", type=number(0), default=0, help="0: one for each core")
-    parser.add_argument("--work", type=Path, help="keep finished searches here, and find them")
-    parser.add_argument("--keep", action="store_true", help="keep the figures in expected.json")
-    parser.add_argument("--document", type=Path, help="write what is kept into its tables")
-    parser.add_argument("--pictures", type=Path, help="write the figures into this folder")
+    parser.add_argument(
+        "--pages", type=number(MIN_PAGES), default=PAGES, help="number of pages of the world"
+    )
+    parser.add_argument("--seed", type=number(0), default=SEED, help="seed of the world")
+    parser.add_argument(
+        "--trace", action="append", choices=TRACES, help="use only this trace; may be repeated"
+    )
+    parser.add_argument(
+        "--processes", type=number(0), default=0, help="number of processes; 0: one for each core"
+    )
+    parser.add_argument(
+        "--work", type=Path, help="folder that stores finished searches for later runs"
+    )
+    parser.add_argument("--keep", action="store_true", help="store the figures in expected.json")
+    parser.add_argument(
+        "--document", type=Path, help="Markdown file whose tables get the stored figures"
+    )
+    parser.add_argument("--pictures", type=Path, help="folder for the charts")
     return parser
 
 
@@ -148,7 +160,7 @@ def number(least: int, most: int | None = None) -> Callable[[str], int]:
     def read(text: str) -> int:
         value = int(text) if text.isascii() and text.isdigit() else None
         if value is None or value < least or (most is not None and value > most):
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number {bounds}")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {bounds}")
         return value
 
     return read

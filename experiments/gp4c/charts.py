@@ -13,8 +13,8 @@ from freshet.draw.line_chart import ChartSeries, line_chart
 from freshet.draw.theme import Chart
 
 KIND = "svg"
-SPOKEN = {"changerate": "ChangeRate", "ndcg": "NDCG"}
-SPOKEN_LINES = {f"evolved for {name}": f"evolved for {said}" for name, said in SPOKEN.items()}
+METRIC_LABELS = {"changerate": "ChangeRate", "ndcg": "NDCG"}
+LINE_LABELS = {f"evolved for {name}": f"evolved for {said}" for name, said in METRIC_LABELS.items()}
 MANY_CYCLES, SMOOTHING_WINDOW = 100, 7
 X_TITLES = {
     "fig3": "cycle after the warm-up",
@@ -22,8 +22,8 @@ X_TITLES = {
     "fig5": "visits a cycle, % of the pages",
 }
 TITLES = {
-    "fig3": "Three ways to choose among the formulas that were kept",
-    "fig4": "What is learnt and the rules, cycle by cycle",
+    "fig3": "Three methods to select among the formulas of a search",
+    "fig4": "Learned formulas and rules, cycle by cycle",
     "fig5": "Formulas evolved at 5 %, crawling with less",
 }
 
@@ -51,7 +51,7 @@ def charts(points: Sequence[FigurePoint]) -> Iterator[tuple[str, Chart]]:
                 _describe_lines(series),
             ),
             x_title=X_TITLES[figure],
-            y_title=SPOKEN[metric],
+            y_title=METRIC_LABELS[metric],
         )
         yield f"{figure}-{trace}-{metric}", picture
 
@@ -81,7 +81,7 @@ def _line(method: str, points: Sequence[FigurePoint]) -> ChartSeries:
     in_percent = 100 if method_points[0].table == "fig5" else 1
     at = np.array([point.at * in_percent for point in method_points])
     if method_points[0].table != "fig4":
-        return ChartSeries(SPOKEN_LINES.get(method, method), at, shares, margins)
+        return ChartSeries(LINE_LABELS.get(method, method), at, shares, margins)
     return ChartSeries(method, at, running_means(shares) if len(at) > MANY_CYCLES else shares)
 
 

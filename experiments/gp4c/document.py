@@ -38,7 +38,7 @@ METHODS = (
 ORACLE_METHODS = ("known-rate", "known-rate-changes", "oracle-life", "oracle-change")
 LEARNED_METHODS = ("gp-basic", "gp-all", "gp-all-cycle")
 COMPARED_METHODS = (
-    *((method, rival) for method in LEARNED_METHODS for rival in compared_rules(method)),
+    *((method, baseline) for method in LEARNED_METHODS for baseline in compared_rules(method)),
     ("gp-all", "gp-basic"),
     ("gp-extended", "gp-all"),
     ("gp-extended", "bayes-changes"),
@@ -132,10 +132,10 @@ def difference_lines(
     }
     columns = list(product(traces_of(figures), METRICS))
     yield "above", *(f"{trace}, {METRIC_LABELS[metric]}" for trace, metric in columns)
-    for method, rival in compared:
-        rows = (differences.get((trace, method, rival, metric)) for trace, metric in columns)
+    for method, baseline in compared:
+        rows = (differences.get((trace, method, baseline, metric)) for trace, metric in columns)
         yield (
-            f"`{method}` above `{rival}`",
+            f"`{method}` above `{baseline}`",
             *(_format_difference(row) if row else NO_VALUE for row in rows),
         )
 
@@ -156,12 +156,12 @@ def won_and_lost(figures: ExpectedFigures) -> Lines:
     traces = traces_of(figures)
     yield "won : lost", "against", "paper", *traces
     for metric, method in product(METRICS, LEARNED_METHODS):
-        for rival in compared_rules(method):
-            rows = [wins.get((trace, method, rival, metric)) for trace in traces]
+        for baseline in compared_rules(method):
+            rows = [wins.get((trace, method, baseline, metric)) for trace in traces]
             first_row = next((row for row in rows if row), None)
             paper = _format_paper_wins(first_row) if first_row else NO_VALUE
             ours = (_format_wins(row) if row else NO_VALUE for row in rows)
-            yield f"{METRIC_LABELS[metric]}, `{method}`", f"`{rival}`", paper, *ours
+            yield f"{METRIC_LABELS[metric]}, `{method}`", f"`{baseline}`", paper, *ours
 
 
 def _format_paper_wins(row: WinLossRow) -> str:

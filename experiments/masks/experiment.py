@@ -59,8 +59,10 @@ def main() -> None:
     """Print a table by kind of page, or with ``--json`` one JSON document."""
     parser = argparse.ArgumentParser(prog="python -m experiments.masks", description=__doc__)
     parser.add_argument("--seed", type=int, action="append", help="world seed; may be repeated")
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--rules", action="store_true", help="print what was learnt, too")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument(
+        "--rules", action="store_true", help="also print the rules learned for each page"
+    )
     options = parser.parse_args()
     rows: list[MaskRow] = []
     for rounds in ("none", "instant"):

@@ -90,15 +90,21 @@ def run(options: argparse.Namespace) -> RunResult:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m experiments.web_changes", description=__doc__)
-    parser.add_argument("--data", type=Path, help="a folder with pages/; else the world alone")
+    parser.add_argument(
+        "--data", type=Path, help="folder that contains pages/; by default only the world is used"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
-    parser.add_argument("--quick", action="store_true", help=f"a world of {QUICK_PAGES} pages")
-    parser.add_argument("--pages", type=int, default=PAGES, help="the pages of the world")
-    parser.add_argument("--seed", type=int, default=1, help="draws the world and the windows")
-    parser.add_argument("--processes", type=int, default=0, help="0: one for each core")
-    parser.add_argument("--keep", action="store_true", help="keep the figures in expected.json")
-    parser.add_argument("--document", type=Path, help="write what is kept into its tables")
-    parser.add_argument("--pictures", type=Path, help="write the figures into this folder")
+    parser.add_argument("--quick", action="store_true", help=f"use a world of {QUICK_PAGES} pages")
+    parser.add_argument("--pages", type=int, default=PAGES, help="number of pages of the world")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the world and the windows")
+    parser.add_argument(
+        "--processes", type=int, default=0, help="number of processes; 0: one for each core"
+    )
+    parser.add_argument("--keep", action="store_true", help="store the figures in expected.json")
+    parser.add_argument(
+        "--document", type=Path, help="Markdown file whose tables get the stored figures"
+    )
+    parser.add_argument("--pictures", type=Path, help="folder for the charts")
     return parser.parse_args()
 
 

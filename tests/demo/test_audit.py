@@ -232,7 +232,7 @@ def test_copies_are_compared_with_those_of_round_robin(ours: float, kept: bool) 
         CrawlerScore("freshet", 0, 0, ours, 0.0),
         *rivals,
     ))
-    assert verdict.promise == "copies were no staler than by round-robin"
+    assert verdict.promise == "copies were at least as fresh as by round-robin"
     assert verdict.kept is kept
     assert verdict.figures.startswith(f"fresh {ours:.1%} of the time")
 

@@ -1,1 +1,1 @@
-"""The demonstration: a living web on loopback, crawled on a fast clock and scored on the truth."""
+"""The demonstration: a simulated web on loopback, crawled on a fast clock and scored."""

@@ -118,7 +118,7 @@ def no_visit_is_lost_or_doubled(evidence: CrawlEvidence) -> AuditVerdict:
     ]
     requests = sum(request.page is not None for request in evidence.log.requests)
     return AuditVerdict(
-        "no visit was lost, none doubled",
+        "no visit was lost or recorded twice",
         not mismatched,
         f"out of step: {', '.join(mismatched)}"
         if mismatched
@@ -187,7 +187,7 @@ def host_delays_were_kept(evidence: CrawlEvidence) -> AuditVerdict:
     figures = (
         f"{len(violations)} of {len(pauses)} pauses too short {', '.join(violations[:3])}".rstrip()
     )
-    return AuditVerdict("hosts were left in peace between requests", not violations, figures)
+    return AuditVerdict("host delays were kept", not violations, figures)
 
 
 def retry_after_was_kept(evidence: CrawlEvidence) -> AuditVerdict:
@@ -203,7 +203,7 @@ def retry_after_was_kept(evidence: CrawlEvidence) -> AuditVerdict:
                 waits += 1
                 was_known = sent_times.get(after, after.time) >= before.time + slack
                 violations += was_known and after.time < before.time + before.retry_after
-    figures = f"{waits} times told to wait, {violations} times asked too soon"
+    figures = f"{waits} Retry-After responses, {violations} requests too early"
     return AuditVerdict("Retry-After was kept", waits > 0 and not violations, figures)
 
 
@@ -222,7 +222,7 @@ def robots_were_obeyed(evidence: CrawlEvidence) -> AuditVerdict:
         and outcomes == {Outcome.ROBOTS}
     )
     figures = (
-        f"{len(first_paths)} hosts, {', '.join(sorted(other_paths)) or 'nothing else asked for'}"
+        f"{len(first_paths)} hosts, {', '.join(sorted(other_paths)) or 'no other path requested'}"
     )
     return AuditVerdict("robots.txt was obeyed", is_obeyed, figures)
 
@@ -244,7 +244,7 @@ def troubles_are_no_changes(evidence: CrawlEvidence) -> AuditVerdict:
                 wrong_pages.append(evidence.demo_collection.name(page))
     figures = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcome_counts.items()))
     return AuditVerdict(
-        "troubles are outcomes, not changes", bool(outcome_counts) and not wrong_pages, figures
+        "errors are outcomes, not changes", bool(outcome_counts) and not wrong_pages, figures
     )
 
 
@@ -270,7 +270,7 @@ def noise_was_recognised(evidence: CrawlEvidence) -> AuditVerdict:
         f"{recognition.hidden} of {recognition.real_changes} changes hidden"
     )
     return AuditVerdict(
-        "noise was told from change", recognition.noise_only > 0 and is_kept, figures
+        "noise was distinguished from change", recognition.noise_only > 0 and is_kept, figures
     )
 
 
@@ -282,7 +282,7 @@ def copies_were_as_fresh_as_round_robin(standings: Sequence[CrawlerScore]) -> Au
     }
     figures = ", ".join(f"{gain:+.1%} against {name}" for name, gain in gains.items())
     return AuditVerdict(
-        "copies were no staler than by round-robin",
+        "copies were at least as fresh as by round-robin",
         gains[BASELINE] >= -FRESHNESS_MARGIN,
         f"fresh {freshness[FRESHET]:.1%} of the time: {figures}",
     )

@@ -56,7 +56,7 @@ class LoopbackServer:
         self._sockets = sockets
         self._answer = answer
         self._loop = asyncio.new_event_loop()
-        self._thread = Thread(target=self._run, name="living web", daemon=True)
+        self._thread = Thread(target=self._run, name="simulated web", daemon=True)
         self._is_up = Event()
         self._is_over = asyncio.Event()
 

@@ -55,11 +55,11 @@ def test_the_paper_searches_more() -> None:
     [
         (("--trace=foo",), "invalid choice: 'foo'"),
         (("--trace=mixed",), "--trace mixed needs --data DIR"),
-        (("--folds=6",), "'6' is no whole number from 1 to 5"),
-        (("--folds=0",), "'0' is no whole number from 1 to 5"),
-        (("--population=1",), "'1' is no whole number of at least 2"),
-        (("--generations=-3",), "'-3' is no whole number"),
-        (("--pages=many",), "'many' is no whole number of at least 100"),
+        (("--folds=6",), "'6' is not a whole number from 1 to 5"),
+        (("--folds=0",), "'0' is not a whole number from 1 to 5"),
+        (("--population=1",), "'1' is not a whole number of at least 2"),
+        (("--generations=-3",), "'-3' is not a whole number"),
+        (("--pages=many",), "'many' is not a whole number of at least 100"),
         (("--keep",), "--keep keeps no figures of less than the usual search"),
     ],
 )

@@ -85,8 +85,8 @@ class GitVersions:
         """Return the view of a version; None if the version is not a look."""
         if snapshot is None:
             return None
-        sight = parse_visit(snapshot, self._limits)
-        return sight.view if sight.outcome.is_look else None
+        parsed = parse_visit(snapshot, self._limits)
+        return parsed.view if parsed.outcome.is_look else None
 
 
 def _unchanged_runs(stays: IndexArray, runs: IndexArray) -> tuple[IndexArray, IndexArray]:
