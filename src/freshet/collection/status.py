@@ -28,7 +28,7 @@ MAX_SHOWN_FAILING = 5
 class CollectionStatus:
     """The status of a collection; ``writer`` is the process that writes to the archive now.
 
-    ``growth`` counts visits by their own day, not by that of an import. ``failing`` counts the pages
+    ``growth`` counts visits by their own day, not by that of an import. ``failing`` counts pages
     whose last visit showed no content, by outcome; ``failing_pages`` are the few that failed last.
     """
 

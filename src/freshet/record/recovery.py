@@ -1,4 +1,4 @@
-"""Repairs what a crash left, when the archive is next opened for writing.
+"""Repairs the archive after a crash, when it is next opened for writing.
 
 A file replacement that was under way is finished. Open files are cut after their last whole record.
 Whole records without a row are adopted. Histories that were being compared again are finished. Only

@@ -96,7 +96,7 @@ class CollectionStore(CollectionFiles, CloseOnExit):
 
     @contextmanager
     def recording(self) -> Iterator["Recorder"]:
-        """Lock the archive, repair what a crash left, and yield a recorder."""
+        """Lock the archive, repair it after a crash, and yield a recorder."""
         with self.appending() as lock:
             record_store = RecordStore(lock, self)
             try:
@@ -106,7 +106,7 @@ class CollectionStore(CollectionFiles, CloseOnExit):
 
     @contextmanager
     def appending(self) -> Iterator[ArchiveLock]:
-        """Lock the archive for changes, and repair what a crash left.
+        """Lock the archive for changes, and repair it after a crash.
 
         The leases of a crawl that was killed stay for the next crawl, which reports the kill.
         """
