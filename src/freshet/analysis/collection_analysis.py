@@ -117,9 +117,8 @@ def analyse_collection(
     collector, result_files = FigureCollector(), list[Path]()
     total = _count_pages(collection, tag, source)
     batches_in_work: deque[tuple[Path, dict[int, Page]]] = deque()
-    batches = _batch_columns(
-        _batches(collection, tag, source), batches_in_work, cache, collection.catalog
-    )
+    pages_in_batches = _batches(collection, tag, source)
+    batches = _batch_columns(pages_in_batches, batches_in_work, cache, collection.catalog)
     measure = PageBatchMeasurer(str(collection.path.absolute()))
     for columns in (engine or default_engine()).map(measure, batches, cache=cache):
         path, pages_by_id = batches_in_work.popleft()
@@ -131,9 +130,8 @@ def analyse_collection(
         progress(collector.page_count, max(total, collector.page_count))
     cache.clear(set(result_files))
     is_limited = tag is not None or source is not None
-    return _analysis(
-        by, collector, result_files, () if is_limited else collection_burst_table(collection)
-    )
+    bursts = () if is_limited else collection_burst_table(collection)
+    return _analysis(by, collector, result_files, bursts)
 
 
 def default_engine(processes: int = 0) -> LocalEngine:
@@ -214,9 +212,8 @@ def _batches(
 
 def _batch_of(row: PageTotals) -> tuple[int, int]:
     """Return the key that the pages of a batch share."""
-    return (
-        row.page.id - 1
-    ) // PAGES_PER_BATCH, row.page.id if row.visits >= MIN_VISITS_FOR_OWN_BATCH else 0
+    has_own_batch = row.visits >= MIN_VISITS_FOR_OWN_BATCH
+    return (row.page.id - 1) // PAGES_PER_BATCH, row.page.id if has_own_batch else 0
 
 
 def _batch_columns(

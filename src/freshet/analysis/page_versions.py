@@ -37,7 +37,7 @@ MAX_TERMS = 3_000_000
 MAX_DOMS = 500
 MAX_DOM_ROWS = 500_000
 NO_VERSION = -1
-THINNING_REASON = "because there are very many"
+MANY = "because there are very many"
 
 PayloadKey = tuple[bytes, int | None]
 SnapshotReader = Callable[[Visit], Snapshot | None]
@@ -71,14 +71,8 @@ class PageVersions:
             (self.lost, f"bytes no longer stored: {self.lost} looks"),
             (self.unreadable, f"bytes that cannot be read: {self.unreadable} looks"),
             (self.unseen, f"bytes never stored: {self.unseen} looks"),
-            (
-                self.word_stride > 1,
-                f"words of one version in {self.word_stride} only, {THINNING_REASON}",
-            ),
-            (
-                self.dom_stride > 1,
-                f"elements of one version in {self.dom_stride} only, {THINNING_REASON}",
-            ),
+            (self.word_stride > 1, f"words of one version in {self.word_stride} only, {MANY}"),
+            (self.dom_stride > 1, f"elements of one version in {self.dom_stride} only, {MANY}"),
         ]
         return "; ".join(text for applies, text in notes if applies)
 
@@ -184,11 +178,7 @@ class _ThinnedValues(Generic[T]):
             len(self.values) > self._max_values or self._rows > self._max_rows
         ):
             self.stride *= 2
-            self.values = {
-                kept_number: value_at
-                for kept_number, value_at in self.values.items()
-                if self.wants(kept_number)
-            }
+            self.values = {n: value for n, value in self.values.items() if self.wants(n)}
             self._rows = sum(map(len, self.values.values()))
 
 
@@ -209,12 +199,8 @@ class _VersionLibrary:
         self.dom = dom
         self.is_html: list[bool] = []
         self.lost = self.unreadable = 0
-        self._stored_visits, self._read_snapshot, self._limits, self._mask = (
-            stored_visits,
-            read_snapshot,
-            limits,
-            mask,
-        )
+        self._stored_visits, self._read_snapshot = stored_visits, read_snapshot
+        self._limits, self._mask = limits, mask
         self._numbers: dict[PayloadKey, int] = {}
         self._unreadable: set[PayloadKey] = set()
 

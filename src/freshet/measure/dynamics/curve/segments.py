@@ -94,21 +94,11 @@ def fit_lines_at_knot(
         basis * weight_roots[:, None], y * weight_roots, rcond=None
     )[0].tolist()
     errors = weights * (y - basis @ (height, slope_before, slope_after)) ** 2
+    intercepts = height - slope_before * knot, height - slope_after * knot
+    first_error, second_error = float(errors[:split].sum()), float(errors[split:].sum())
     return (
-        FittedLine(
-            float(x[0]),
-            knot,
-            slope_before,
-            height - slope_before * knot,
-            float(errors[:split].sum()),
-        ),
-        FittedLine(
-            knot,
-            float(x[-1]),
-            slope_after,
-            height - slope_after * knot,
-            float(errors[split:].sum()),
-        ),
+        FittedLine(float(x[0]), knot, slope_before, intercepts[0], first_error),
+        FittedLine(knot, float(x[-1]), slope_after, intercepts[1], second_error),
     )
 
 
@@ -163,10 +153,5 @@ def _running_fits(x: FloatArray, y: FloatArray, weights: FloatArray) -> _Running
 
 
 def _fitted_line(fits: _RunningFits, index: int, start: float, end: float) -> FittedLine:
-    return FittedLine(
-        start,
-        end,
-        float(fits.slopes[index]),
-        float(fits.intercepts[index]),
-        float(fits.errors[index]),
-    )
+    columns = (fits.slopes, fits.intercepts, fits.errors)
+    return FittedLine(start, end, *(float(column[index]) for column in columns))

@@ -62,9 +62,8 @@ def co_changing_paths(
     """
     marked_runs = _mark_changes(runs, timeline)
     signatures = reduce_rows(marked_runs, ["full_path"], _SIGNATURE_AGGREGATES)
-    is_informative = (signatures["changes"] >= min_changes) & (
-        signatures["changes"] < signatures["looks"] - 1
-    )
+    changes = signatures["changes"]
+    is_informative = (changes >= min_changes) & (changes < signatures["looks"] - 1)
     signatures = sort_rows(signatures.take(is_informative), "signature")
     parts = np.split(signatures["full_path"], group_starts(signatures, "signature")[1:])
     groups = [np.sort(paths) for paths in parts if len(paths) > 1]
@@ -91,10 +90,9 @@ def _mark_changes(runs: ColumnTable, timeline: VersionTimeline) -> ColumnTable:
 
 
 def _change_times(timeline: VersionTimeline, marked_runs: ColumnTable, path: int) -> FloatArray:
-    changed_stays: IndexArray = marked_runs["first"][
-        (marked_runs["full_path"] == path) & (marked_runs["changed"] == 1)
-    ]
-    return timeline.start[changed_stays]
+    is_change = (marked_runs["full_path"] == path) & (marked_runs["changed"] == 1)
+    stays: IndexArray = marked_runs["first"][is_change]
+    return timeline.start[stays]
 
 
 def _mix_bits(values: HashArray) -> HashArray:
