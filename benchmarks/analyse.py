@@ -42,16 +42,18 @@ KILOBYTE = 1024 if sys.platform.startswith("linux") else 1
 def analyse_page(number: int, bodies: Sequence[bytes]) -> list[float]:
     """Measure a page by all of its versions, and return the Dice of each with the one before."""
     url = f"https://example.org/{number}"
-    rows = [_row(place) for place in range(len(bodies))]
-    found = read_page_versions(rows, lambda visit: _snapshot(url, bodies, visit), LimitSettings())
-    page_traits(found, url)
-    terms = found.series.terms
+    rows = [_row(version) for version in range(len(bodies))]
+    versions = read_page_versions(
+        rows, lambda visit: _snapshot(url, bodies, visit), LimitSettings()
+    )
+    page_traits(versions, url)
+    terms = versions.series.terms
     return [dice(old, new) for old, new in pairwise(terms)]
 
 
-def _row(place: int) -> HistoryRow:
-    uid, time = place.to_bytes(16), START + timedelta(days=place)
-    return HistoryRow(Visit(uid, 1, time, Outcome.OK, location=RecordLocation("", place, 1)))
+def _row(number: int) -> HistoryRow:
+    uid, time = number.to_bytes(16), START + timedelta(days=number)
+    return HistoryRow(Visit(uid, 1, time, Outcome.OK, location=RecordLocation("", number, 1)))
 
 
 def _snapshot(url: str, bodies: Sequence[bytes], visit: Visit) -> Snapshot:
@@ -61,8 +63,8 @@ def _snapshot(url: str, bodies: Sequence[bytes], visit: Visit) -> Snapshot:
 def speed(pages: list[Versions]) -> Result:
     """Return versions analysed a second beside versions walked a second."""
     bodies = [[html.encode() for html in page] for page in pages]
-    found = [analyse_page(number, page) for number, page in enumerate(bodies)]
-    if sum(map(len, found)) < len(pages):
+    analyses = [analyse_page(number, page) for number, page in enumerate(bodies)]
+    if sum(map(len, analyses)) < len(pages):
         raise SystemExit("analyse: too few versions were compared")
     return side_by_side(
         "analyse",
@@ -79,12 +81,12 @@ def memory(folder: str | None) -> Result:
     A process counts as its own what the one that started it held then, so that this one must not
     hold any pages yet.
     """
-    with tempfile.TemporaryDirectory(prefix="freshet-benchmark-") as place:
-        path = Path(place) / "collection"
-        for work, given in ((fill, (path, folder)), (peak, (path,))):
+    with tempfile.TemporaryDirectory(prefix="freshet-benchmark-") as temporary_folder:
+        path = Path(temporary_folder) / "collection"
+        for function, arguments in ((fill, (path, folder)), (peak, (path,))):
             with get_context("spawn").Pool(1) as pool:
-                found = pool.apply(work, given)
-        return Result("analyse memory", found, BAR_MB, "MB")
+                result = pool.apply(function, arguments)
+        return Result("analyse memory", result, BAR_MB, "MB")
 
 
 def fill(path: Path, folder: str | None) -> float:
@@ -96,15 +98,15 @@ def fill(path: Path, folder: str | None) -> float:
     ):
         for number, versions in enumerate(pages):
             url = f"https://h{number % 50}.example.org/{number}"
-            recorder.record([_arrival(url, number, place, html)
-                           for place, html in enumerate(versions)])  # fmt: skip
+            recorder.record([_observation(url, number, version, html)
+                           for version, html in enumerate(versions)])  # fmt: skip
     return float(len(pages))
 
 
-def _arrival(url: str, number: int, place: int, html: str) -> Observation:
-    uid = (number << 32 | place).to_bytes(16)
+def _observation(url: str, number: int, version: int, html: str) -> Observation:
+    uid = (number << 32 | version).to_bytes(16)
     snapshot = Snapshot(url, html.encode(), headers=HEADERS)
-    return Observation(url, "", START + timedelta(days=place), uid, snapshot)
+    return Observation(url, "", START + timedelta(days=version), uid, snapshot)
 
 
 def peak(path: Path) -> float:
@@ -132,8 +134,8 @@ def main() -> None:
              if before == "--data"]  # fmt: skip
     folder = named[0] if named else os.environ.get("FRESHET_DATA")
     sys.stdout.write(f"{'real' if folder else 'generated'} pages\n")
-    held = memory(folder)
-    report(speed(read(folder, PAGES, VERSIONS)), held)
+    memory_result = memory(folder)
+    report(speed(read(folder, PAGES, VERSIONS)), memory_result)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,13 @@ from benchmarks.report import Result, report, side_by_side
 from freshet.core.version_series import VersionSeries
 from freshet.measure.dynamics.curve.change_curve import change_curve
 
-WAYS = PageRecipe(standing=600, turnover=60, words=16, per_day=96.0)
+RECIPE = PageRecipe(standing=600, turnover=60, words=16, per_day=96.0)
 
 
 def long_history(versions: int) -> VersionSeries:
     """Return a page that shows another version at each of so many hourly looks, 900 words each."""
     return generate_history(
-        WAYS, np.random.default_rng(1), LookSchedule(days=versions * HOUR / 86_400)
+        RECIPE, np.random.default_rng(1), LookSchedule(days=versions * HOUR / 86_400)
     ).series
 
 
@@ -28,12 +28,12 @@ def as_sets(series: VersionSeries) -> list[set[int]]:
 
 
 def by_sets(states: list[set[int]], starts: list[int]) -> list[float]:
-    """Return the curve as one would write it down: intersections, and their means."""
+    """Return the curve by plain sets: the means of intersections."""
     return [mean_dice(states, starts, lag) for lag in range(len(states) - starts[0])]
 
 
 def mean_dice(states: list[set[int]], starts: list[int], lag: int) -> float:
-    """Return how alike states are to those of the starts, so many steps later."""
+    """Return the mean Dice of states to those of the starts, so many steps later."""
     pairs = [(states[start], states[start + lag]) for start in starts if start + lag < len(states)]
     dice = [2 * len(a & b) / (len(a) + len(b)) for a, b in pairs]
     return sum(dice) / len(dice)
@@ -54,7 +54,7 @@ def measure(versions: int) -> Result:
 
 
 def check(series: VersionSeries, states: list[set[int]]) -> list[int]:
-    """Return the places of the starts; stop unless both curves are the same."""
+    """Return the grid points of the starts; stop unless both curves are the same."""
     curve = change_curve(series, rng=np.random.default_rng(2))
     starts = np.round((curve.starts - series.times[0]) / curve.step).astype(int).tolist()
     if not np.allclose(curve.dice, by_sets(states, starts)):

@@ -1,6 +1,6 @@
-"""Comparing two versions of a page, against parsing one of them once (bar: at least as fast).
+"""Comparison of two versions of a page, against parsing one of them once (bar: as fast).
 
-Under a mask the version before is kept as what the mask left of it, as a crawl keeps it.
+Under a mask the version before is stored without its text, as in a crawl.
 """
 
 from resiliparse.parse.html import HTMLTree
@@ -36,7 +36,7 @@ def main() -> None:
     views = [(view(old), view(new)) for old, new in pages]
     if not any(compare(old, new).text for old, new in views):
         raise SystemExit("measure: no version differs from the one before; nothing was compared")
-    kept = [(mask_view(old, MASK).without_content(), (old, new)) for old, new in views]
+    masked_views = [(mask_view(old, MASK).without_content(), (old, new)) for old, new in views]
     report(
         side_by_side(
             "measure",
@@ -47,7 +47,7 @@ def main() -> None:
         ),
         side_by_side(
             "measure under a mask",
-            lambda: [compare_masked(old, mask_view(new, MASK)) for old, (_, new) in kept],
+            lambda: [compare_masked(old, mask_view(new, MASK)) for old, (_, new) in masked_views],
             lambda: [HTMLTree.parse(old) for old, _ in pages],
             amount=len(pages),
             unit="pages/s",

@@ -28,34 +28,34 @@ def draw_charts(
     folder: Path,
     table: Sequence[FigureRow],
     worlds: Mapping[str, MeasuredPages],
-    portraits: Sequence[PageReport],
+    reports: Sequence[PageReport],
 ) -> list[Path]:
-    """Write every picture into a folder; return the files."""
+    """Write every chart into a folder; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for name, picture in _of_pages(table, worlds):
+    for name, chart in _charts_of_many_pages(table, worlds):
         files.append(folder / f"{name}.{KIND}")
-        save_chart(picture, files[-1])
-    for one in portraits:
-        files += _of_one(folder, one)
+        save_chart(chart, files[-1])
+    for report in reports:
+        files += _page_charts(folder, report)
     return files
 
 
-def _of_one(folder: Path, one: PageReport) -> Iterator[Path]:
-    """Write the pictures of one page that are shown; yield the files."""
-    part = one.study.page.source
+def _page_charts(folder: Path, report: PageReport) -> Iterator[Path]:
+    """Write the shown charts of one page; yield the files."""
+    dataset = report.study.page.source
     with TemporaryDirectory() as scratch:
-        for file in draw_page_charts(one.study, Path(scratch), KIND).files:
-            if file.stem in CHARTS_BY_PART[part]:
-                path = folder / f"{file.stem}-{part.replace('_', '-')}.{KIND}"
+        for file in draw_page_charts(report.study, Path(scratch), KIND).files:
+            if file.stem in CHARTS_BY_PART[dataset]:
+                path = folder / f"{file.stem}-{dataset.replace('_', '-')}.{KIND}"
                 path.write_bytes(file.read_bytes())
                 yield path
 
 
-def _of_pages(
+def _charts_of_many_pages(
     table: Sequence[FigureRow], worlds: Mapping[str, MeasuredPages]
 ) -> Iterator[tuple[str, Chart]]:
-    """Yield the pictures of many pages: Figures 2 and 3, and Table 4 as curves."""
+    """Yield the charts of many pages: Figures 2 and 3, and Table 4 as curves."""
     for name, measured in worlds.items():
         figures = measured.figures
         yield f"changes-{name}", page_means_scatter(figures.interval_hours, figures.dice_mean)
@@ -68,7 +68,7 @@ def _of_pages(
 
 
 def _survivals(table: Sequence[FigureRow]) -> Iterator[tuple[str, list[float | None]]]:
-    """Yield the survival of elements in the paper, in the world and on the real pages."""
+    """Yield the survival of elements in the paper, in the generated world and on real pages."""
     rows = [row for row in table if row.table == "t4" and row.metric == "mean"]
     ordered = sorted(rows, key=lambda row: HORIZONS.index(row.group))
     for name in ("paper", "world", "real"):
