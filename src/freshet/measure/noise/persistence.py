@@ -1,7 +1,6 @@
 """Find texts that stay on a page for several bursts in a row, which are no noise."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, log
 
 LASTING_BURSTS = 3
@@ -46,47 +45,30 @@ def lasting_texts(
     >>> lasting_texts(frozenset("a"), [frozenset("ab"), frozenset("a"), frozenset("ac")])
     ['a']
     """
-    runs = {text: text_runs(text, shown) for text in sorted(texts)}
-    is_rotating = (
-        sum(len(text_run_list) > 1 for text_run_list in runs.values()) >= MIN_RETURNING_TEXTS
-    )
-    all_runs = _RunCount.of([
-        length for text_run_list in runs.values() for _, length in text_run_list
-    ])
+    runs_by_text = {text: text_runs(text, shown) for text in sorted(texts)}
+    is_rotating = sum(len(runs) > 1 for runs in runs_by_text.values()) >= MIN_RETURNING_TEXTS
+    run_count = sum(map(len, runs_by_text.values()))
+    burst_count = sum(length for runs in runs_by_text.values() for _, length in runs)
 
     def stayed(runs: BurstRuns) -> bool:
-        needed = max(min_bursts, _min_lasting_bursts(runs, all_runs, rotating=is_rotating))
+        needed = LASTING_BURSTS if len(runs) == 1 else LASTING_BURSTS_IN_ROTATION
+        if is_rotating:
+            other_bursts = burst_count - sum(length for _, length in runs)
+            needed = _min_bursts_in_rotation(run_count - len(runs), other_bursts)
+        needed = max(needed, min_bursts)
         return any(length >= needed and (start > 0 or not only_new) for start, length in runs)
 
-    return [text for text, text_run_list in runs.items() if stayed(text_run_list)]
+    return [text for text, runs in runs_by_text.items() if stayed(runs)]
 
 
-@dataclass(frozen=True, slots=True)
-class _RunCount:
-    """The number of runs, and their total length in bursts."""
-
-    runs: int
-    bursts: int
-
-    @staticmethod
-    def of(lengths: Sequence[int]) -> "_RunCount":
-        return _RunCount(len(lengths), sum(lengths))
-
-
-def _min_lasting_bursts(runs: BurstRuns, all_runs: _RunCount, *, rotating: bool) -> int:
+def _min_bursts_in_rotation(other_runs: int, other_bursts: int) -> int:
     """Return for how many bursts a text must be present to count as one that stays.
 
-    In a rotating choice a text can stay for a while by chance. The other texts tell how long that
-    is likely.
+    In a rotating choice a text can stay for a while by chance. The number of runs of the other
+    texts, and their length in bursts, give the probability of that.
     """
-    if not rotating:
-        return LASTING_BURSTS if len(runs) == 1 else LASTING_BURSTS_IN_ROTATION
-    own_runs = _RunCount.of([length for _, length in runs])
-    other_runs, other_bursts = all_runs.runs - own_runs.runs, all_runs.bursts - own_runs.bursts
     repeat_probability = (other_bursts - other_runs) / max(other_bursts, 1)
-    bursts_by_chance = (
-        log(CHANCE_LEVEL / other_runs) / log(repeat_probability)
-        if 0 < repeat_probability < 1 and other_runs
-        else 0.0
-    )
-    return min(max(LASTING_BURSTS_IN_ROTATION, ceil(bursts_by_chance) + 1), MAX_BURSTS_BY_CHANCE)
+    bursts_by_chance = 0
+    if 0 < repeat_probability < 1 and other_runs:
+        bursts_by_chance = ceil(log(CHANCE_LEVEL / other_runs) / log(repeat_probability))
+    return min(max(LASTING_BURSTS_IN_ROTATION, bursts_by_chance + 1), MAX_BURSTS_BY_CHANCE)
