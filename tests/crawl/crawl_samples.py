@@ -25,11 +25,11 @@ def url(number: int) -> str:
     return f"https://h{number % 4}.example/{number}"
 
 
-def make_folder(place: Path) -> Path:
+def make_folder(folder: Path) -> Path:
     """Make a collection of some pages on four hosts."""
-    with Collection.create(place, contact="me@example.org") as collection:
+    with Collection.create(folder, contact="me@example.org") as collection:
         collection.add_many([url(number) for number in range(PAGES)])
-    return place
+    return folder
 
 
 @contextmanager
@@ -38,9 +38,9 @@ def crawling(
 ) -> Iterator[CrawlSession]:
     opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
-        crawl = CrawlSession(collection, recorder, budget=budget, catch_up=once, once=once)
-        crawl.start()
-        yield crawl
+        session = CrawlSession(collection, recorder, budget=budget, catch_up=once, once=once)
+        session.start()
+        yield session
 
 
 def booked(observation: Observation, job: FetchJob, *, was_sent: bool = True) -> Observation:
@@ -48,11 +48,11 @@ def booked(observation: Observation, job: FetchJob, *, was_sent: bool = True) ->
     return replace(observation, booking=RequestBooking(job.page, job.budget_day, was_sent))
 
 
-def drawn(crawl: CrawlSession, clock: FixedClock, room: int = 100) -> tuple[FetchJob, ...]:
-    return crawl.draw_jobs(clock.now() + SOON, room, HostCaps(), []).jobs
+def draw(session: CrawlSession, clock: FixedClock, room: int = 100) -> tuple[FetchJob, ...]:
+    return session.draw_jobs(clock.now() + SOON, room, HostCaps(), []).jobs
 
 
-def brought(job: FetchJob, now: datetime, text: str = "words") -> Observation:
+def fetched_page(job: FetchJob, now: datetime, text: str = "words") -> Observation:
     body = f"<html><body><p>{text} of {job.url}</p></body></html>".encode()
     snapshot = Snapshot(job.url, body, 200, (("content-type", "text/html"),))
     observation = Observation(job.url, "", now, uuid4().bytes, snapshot)
@@ -63,7 +63,7 @@ def failed(job: FetchJob, now: datetime, outcome: Outcome = Outcome.TIMEOUT) -> 
     return booked(Observation(job.url, "", now, uuid4().bytes, outcome=outcome), job)
 
 
-def visit_all(crawl: CrawlSession, clock: FixedClock) -> Sequence[FetchJob]:
-    jobs = drawn(crawl, clock)
-    crawl.record_observations([brought(job, clock.now()) for job in jobs], [])
+def visit_all(session: CrawlSession, clock: FixedClock) -> Sequence[FetchJob]:
+    jobs = draw(session, clock)
+    session.record_observations([fetched_page(job, clock.now()) for job in jobs], [])
     return jobs

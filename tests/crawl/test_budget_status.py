@@ -38,13 +38,13 @@ def test_what_is_spent_and_left_is_told_and_robots_apart(collection: Collection)
     assert today(collection) == DayBudgetStatus(TODAY, 500, 400, 100, 3, 0, share=50)
 
 
-def test_what_rounds_used_and_may_use_is_told(collection: Collection) -> None:
+def test_what_bursts_used_and_may_use_is_told(collection: Collection) -> None:
     page = collection.add(URL)
     lease = Lease(0, "crawl", NOW, NOW + timedelta(hours=1))
     course = BurstProgress(BurstKind.FAST, NOW.timestamp())
     collection.catalog.start_samples(lease, [PendingSample(page.id, course, 0.0)], day=TODAY)
-    found = today(collection, "200/day")
-    assert (found.spent, found.samples, found.share, found.in_rounds) == (1, 1, 20, 1)
+    status = today(collection, "200/day")
+    assert (status.spent, status.samples, status.share, status.in_rounds) == (1, 1, 20, 1)
 
 
 def test_a_share_counts_pages_that_can_be_visited(collection: Collection) -> None:
@@ -55,18 +55,18 @@ def test_a_share_counts_pages_that_can_be_visited(collection: Collection) -> Non
 
 def test_too_few_pages_put_a_budget_out_of_reach(collection: Collection) -> None:
     collection.add(URL)
-    found = today(collection, "100000")
+    status = today(collection, "100000")
     often = 1 + (24 - 8.5) * 60
-    assert found.unreachable == 100_000 - often
-    assert found.reasons == ("pages: 1, each visited at most every 60 s",)
+    assert status.unreachable == 100_000 - often
+    assert status.reasons == ("pages: 1, each visited at most every 60 s",)
 
 
 def test_a_host_that_may_not_be_asked_often_is_named(collection: Collection) -> None:
     collection.add_many([f"{URL}/{number}" for number in range(40)])
     collection.catalog.set_host_states([HostState("example.org", delay=3_600.0)])
-    found = today(collection)
-    assert found.unreachable == 500 - 16
-    assert found.reasons == ("host example.org can be asked 16 times more today",)
+    status = today(collection)
+    assert status.unreachable == 500 - 16
+    assert status.reasons == ("host example.org can be asked 16 times more today",)
 
 
 def test_a_host_closed_all_day_leaves_nothing_to_spend(collection: Collection) -> None:
@@ -92,8 +92,8 @@ def test_many_capped_hosts_are_named_by_the_worst_and_a_count(collection: Collec
 def test_failing_pages_are_counted_and_bear_little(collection: Collection) -> None:
     record(collection, [observe(DAYS_AGO - 1, outcome=Outcome.TIMEOUT)])
     record(collection, [observe(DAYS_AGO - 1, html("x"), url=f"{URL}/b")])
-    found = today(collection, "100000")
-    assert "failing pages, which are backed off: 1" in found.reasons
+    status = today(collection, "100000")
+    assert "failing pages, which are backed off: 1" in status.reasons
     assert collection.status().failing == {"timeout": 1}
 
 
@@ -101,9 +101,9 @@ def test_the_hours_before_a_crawl_are_not_made_up_and_status_says_so(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collection.add_many([f"{URL}/{number}" for number in range(40)])
-    found = today(collection, "480/day")
-    assert found.unreachable == 480 - (15.5 * 20 + 1 + 40)
-    assert found.reasons == (
+    status = today(collection, "480/day")
+    assert status.unreachable == 480 - (15.5 * 20 + 1 + 40)
+    assert status.reasons == (
         "a crawl that begins now spends the budget evenly, 20 requests an hour: "
         "it does not make up for the hours before",
     )
@@ -118,8 +118,8 @@ def test_the_hours_before_a_crawl_are_not_made_up_and_status_says_so(
 
 def test_a_day_that_is_spent_has_nothing_out_of_reach(collection: Collection) -> None:
     collection.catalog.book_requests(TODAY, 501)
-    found = today(collection)
-    assert (found.left, found.unreachable) == (0, 0)
+    status = today(collection)
+    assert (status.left, status.unreachable) == (0, 0)
 
 
 def test_the_status_goes_by_the_running_crawls_budget(

@@ -1,4 +1,4 @@
-"""Whatever happens to a crawl, rounds stay within their share and the day within its budget."""
+"""Whatever happens to a crawl, bursts stay within their share and the day within its budget."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -14,7 +14,7 @@ from freshet.core.clock import FixedClock
 from freshet.core.tables import HostCaps
 from freshet.crawl.fetch_job import FetchJob
 from freshet.crawl.session import CrawlSession
-from tests.crawl.test_bursts import Web, brought, crawling, every_time, failed_visit, make
+from tests.crawl.test_bursts import Web, crawling, every_time, failed_visit, fetched_page, make
 
 START = datetime(2026, 3, 1, 23, tzinfo=UTC)
 DAYS = ("2026-03-01", "2026-03-02", "2026-03-03")
@@ -33,18 +33,18 @@ happenings = st.lists(
 )
 
 
-def accept(crawl: CrawlSession, clock: FixedClock, jobs: list[FetchJob], what: str) -> None:
+def accept(session: CrawlSession, clock: FixedClock, jobs: list[FetchJob], event: str) -> None:
     """Let something happen to what was drawn."""
     now = clock.now()
-    if what == "give back":
-        crawl.return_jobs(jobs)
-    elif what == "half":
-        crawl.return_jobs(jobs[1::2])
-        crawl.record_observations([brought(job, now, str(now)) for job in jobs[::2]], [])
-    elif what == "fail":
-        crawl.record_observations([failed_visit(job, now) for job in jobs], [])
-    elif what == "visit":
-        crawl.record_observations([brought(job, now, str(now)) for job in jobs], [])
+    if event == "give back":
+        session.return_jobs(jobs)
+    elif event == "half":
+        session.return_jobs(jobs[1::2])
+        session.record_observations([fetched_page(job, now, str(now)) for job in jobs[::2]], [])
+    elif event == "fail":
+        session.record_observations([failed_visit(job, now) for job in jobs], [])
+    elif event == "visit":
+        session.record_observations([fetched_page(job, now, str(now)) for job in jobs], [])
 
 
 def samples_by_day(collection: Collection) -> Counter[str]:
@@ -57,10 +57,10 @@ def samples_by_day(collection: Collection) -> Counter[str]:
     )
 
 
-def begin_rounds(folder: Path, clock: FixedClock, budget: str) -> None:
-    """Have every page change at five looks, so that all may have rounds."""
-    with crawling(folder, clock, budget) as crawl:
-        web = Web(crawl, clock, dict.fromkeys(URLS, every_time()))
+def begin_bursts(folder: Path, clock: FixedClock, budget: str) -> None:
+    """Have every page change at five looks, so that all may have bursts."""
+    with crawling(folder, clock, budget) as session:
+        web = Web(session, clock, dict.fromkeys(URLS, every_time()))
         for _ in range(5):
             for url in URLS:
                 web.ask_for(url)
@@ -70,26 +70,26 @@ def begin_rounds(folder: Path, clock: FixedClock, budget: str) -> None:
 
 def live(folder: Path, clock: FixedClock, budget: str, happens: list[tuple[str, int]]) -> None:
     """Crawl until what was drawn last is lost, or nothing more happens."""
-    with crawling(folder, clock, budget) as crawl:
+    with crawling(folder, clock, budget) as session:
         while happens:
-            what, minutes = happens.pop(0)
+            event, minutes = happens.pop(0)
             clock.at += timedelta(minutes=minutes)
-            drawn = crawl.draw_jobs(clock.now() + timedelta(seconds=1), 100, HostCaps(), [])
-            accept(crawl, clock, list(drawn.jobs), what)
-            if what == "kill":
+            drawn = session.draw_jobs(clock.now() + timedelta(seconds=1), 100, HostCaps(), [])
+            accept(session, clock, list(drawn.jobs), event)
+            if event == "kill":
                 return
 
 
 @settings(max_examples=8, deadline=None, phases=QUICK)
 @given(happenings, st.sampled_from([60, 150]), st.booleans())
-def test_rounds_never_use_more_than_their_share(
+def test_bursts_never_use_more_than_their_share(
     happens: list[tuple[str, int]], budget: int, twice: bool
 ) -> None:
     clock = FixedClock(START)
     polite = {"delay": 0.0, "per_host": 2} if twice else {"delay": 1.0}
     with TemporaryDirectory() as name:
         folder = make(Path(name) / "c", *URLS, politeness=polite)
-        begin_rounds(folder, clock, f"{budget}/day")
+        begin_bursts(folder, clock, f"{budget}/day")
         while happens:
             live(folder, clock, f"{budget}/day", happens)
         with Collection.open(folder) as collection:

@@ -17,7 +17,7 @@ from freshet.crawl.fetch_job import FetchJob
 from freshet.crawl.live_policy import page_table, visit_table, warm_up_policy
 from freshet.crawl.session import CrawlSession
 from freshet.schedule.policies import make_policy as make_policy
-from tests.crawl.test_session import NOON, SOON, brought, url
+from tests.crawl.crawl_samples import NOON, SOON, fetched_page, url
 from tests.record.record_samples import NOW, START, URL, html, make_collection, observe, record
 from tests.schedule.test_model_file import MODEL
 
@@ -168,16 +168,16 @@ def folder(tmp_path: Path) -> Path:
 def crawling(folder: Path, clock: FixedClock, budget: int) -> Iterator[CrawlSession]:
     opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
-        crawl = CrawlSession(collection, recorder, budget=f"{budget}/day", catch_up=True)
-        crawl.start()
-        yield crawl
+        session = CrawlSession(collection, recorder, budget=f"{budget}/day", catch_up=True)
+        session.start()
+        yield session
 
 
-def a_day(crawl: CrawlSession, clock: FixedClock) -> list[int]:
+def a_day(session: CrawlSession, clock: FixedClock) -> list[int]:
     """Draw what the day has room for, bring it, and return the pages in their order."""
-    jobs = crawl.draw_jobs(clock.now() + SOON, PAGES, HostCaps(), []).jobs
-    crawl.record_observations(
-        [brought(each, clock.now(), text_of(each, clock)) for each in jobs], []
+    jobs = session.draw_jobs(clock.now() + SOON, PAGES, HostCaps(), []).jobs
+    session.record_observations(
+        [fetched_page(item, clock.now(), text_of(item, clock)) for item in jobs], []
     )
     return [job.page for job in jobs]
 
@@ -194,9 +194,9 @@ def live_days(folder: Path, *lives: int) -> list[list[int]]:
     visited: list[list[int]] = []
     clock = FixedClock(EVENING)
     for number, days in enumerate((2, *lives)):
-        with crawling(folder, clock, A_DAY if number else PAGES) as crawl:
+        with crawling(folder, clock, A_DAY if number else PAGES) as session:
             for _ in range(days):
-                visited.append(a_day(crawl, clock))
+                visited.append(a_day(session, clock))
                 clock.at += timedelta(days=1)
     return visited
 
@@ -243,7 +243,7 @@ def test_a_formula_changed_between_two_lives_learns_the_same_visits(folder: Path
         found = [collection.why(page).explanation for page in pages]
         seen = [sum(row.change is not None for row in page.history()) for page in pages]
         changed = [sum(bool(r.change and r.change.changed) for r in p.history()) for p in pages]
-    assert [each.looks for each in found] == seen
+    assert [item.looks for item in found] == seen
     shares = np.divide(changed, seen)
-    assert [each.reckoning.names["NAD"] for each in found] == pytest.approx(shares.tolist())
-    assert {each.reckoning.formula for each in found} == {"NAD * t"}
+    assert [item.reckoning.names["NAD"] for item in found] == pytest.approx(shares.tolist())
+    assert {item.reckoning.formula for item in found} == {"NAD * t"}

@@ -42,8 +42,8 @@ def watch(collection: Collection, numbers: range) -> list[int]:
     watching, learnt = NoiseLearner(collection), []
     with collection.recording() as recorder:
         for number in numbers:
-            taken = recorder.record([observe(number / 5, counted(number))])
-            if watching.learn_from(taken.recorded_visits):
+            batch = recorder.record([observe(number / 5, counted(number))])
+            if watching.learn_from(batch.recorded_visits):
                 recorder.clear_cache()
                 learnt.append(number)
     return learnt
@@ -82,10 +82,10 @@ CHANGED, SAME, HIDDEN = Change(True, text=True), Change(False, text=False), Chan
 
 def tries(looks: list[Change]) -> list[int]:
     """Return after which looks a page's noise is looked into."""
-    known, found = NoiseTrigger(), []
+    trigger, found = NoiseTrigger(), []
     for number, look in enumerate(looks, 1):
-        known.add_look(look)
-        found += [number] if known.is_learning_due() else []
+        trigger.add_look(look)
+        found += [number] if trigger.is_learning_due() else []
     return found
 
 
@@ -102,10 +102,10 @@ def test_a_page_is_not_looked_into_at_a_look_that_found_nothing() -> None:
 
 
 def test_a_mask_is_checked_every_few_looks_and_when_the_page_comes_to_rest() -> None:
-    known, checks = NoiseTrigger(), []
+    trigger, checks = NoiseTrigger(), []
     for number, look in enumerate([*[HIDDEN] * 16, *[SAME] * 12], 1):
-        known.add_look(look)
-        checks += [number] if known.is_check_due() else []
+        trigger.add_look(look)
+        checks += [number] if trigger.is_check_due() else []
     assert checks == [1, 7, 13, 20, 25]
 
 
@@ -173,8 +173,8 @@ def watch_slots(collection: Collection, numbers: range, counted_until: int) -> N
     with collection.recording() as recorder:
         for number in numbers:
             counter = 4000 + 31 * min(number, counted_until)
-            taken = recorder.record([observe(number / 5, slots(number, counter))])
-            recorder.discard_states(watching.learn_from(taken.recorded_visits))
+            batch = recorder.record([observe(number / 5, slots(number, counter))])
+            recorder.discard_states(watching.learn_from(batch.recorded_visits))
 
 
 @pytest.mark.parametrize("counts_on", [True, False], ids=["the counter counts on", "all rests"])
@@ -184,9 +184,9 @@ def test_news_in_a_masked_place_is_told_once_it_has_stayed(tmp_path: Path, count
         found = changes(collection)
         assert not any(found[12:29])
         assert sum(found[29:]) == 1
-        told = page_mask(collection, collection.page(URL))
-        kept = [line for rule in told.rules for line in rule.but]
-        assert sum("THE HARBOUR IS CLOSED" in line for line in kept) == 1
+        mask = page_mask(collection, collection.page(URL))
+        exceptions = [line for rule in mask.rules for line in rule.but]
+        assert sum("THE HARBOUR IS CLOSED" in line for line in exceptions) == 1
 
 
 def test_a_page_that_is_removed_meanwhile_does_not_stop_learning(tmp_path: Path) -> None:
@@ -194,9 +194,9 @@ def test_a_page_that_is_removed_meanwhile_does_not_stop_learning(tmp_path: Path)
         watching = NoiseLearner(collection)
         with collection.recording() as recorder:
             for number in range(10):
-                taken = recorder.record([observe(number / 5, counted(number))])
+                batch = recorder.record([observe(number / 5, counted(number))])
                 collection.remove([collection.page(URL, removed=True)])
-                recorder.discard_states(watching.learn_from(taken.recorded_visits))
+                recorder.discard_states(watching.learn_from(batch.recorded_visits))
         page = collection.page(URL, removed=True)
         assert len(page_mask(collection, page).rules) == 1
 
@@ -248,12 +248,12 @@ def test_what_a_mask_leaves_out_is_no_word_of_the_pages_history(tmp_path: Path) 
 def test_a_damaged_record_does_not_stop_learning(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
         record(collection, *([observe(number / 5, counted(number))] for number in range(4)))
-        place = collection.page(URL).versions[1].row.visit.location
-        assert place is not None
-        file = collection.archive_folder / place.file
-        whole = bytearray(file.read_bytes())
-        whole[place.offset + 40 : place.offset + 60] = bytes(20)
-        file.write_bytes(whole)
+        location = collection.page(URL).versions[1].row.visit.location
+        assert location is not None
+        file = collection.archive_folder / location.file
+        content = bytearray(file.read_bytes())
+        content[location.offset + 40 : location.offset + 60] = bytes(20)
+        file.write_bytes(content)
         assert len(watch(collection, range(4, 14))) == 1
         assert page_mask(collection, collection.page(URL)).rules
 
@@ -280,8 +280,8 @@ def test_a_page_that_is_too_large_is_not_learnt_from_and_the_log_says_so(
         watching = NoiseLearner(collection)
         with collection.recording() as recorder, caplog.at_level("INFO"):
             for number in range(5):
-                taken = recorder.record([observe(number / 5, counted(number, padding))])
-                assert not watching.learn_from(taken.recorded_visits)
+                batch = recorder.record([observe(number / 5, counted(number, padding))])
+                assert not watching.learn_from(batch.recorded_visits)
         page = collection.page(URL)
         assert page_mask(collection, page).rules == ()
         said = why_too_large_to_learn(collection, page)

@@ -21,12 +21,12 @@ def collection(tmp_path: Path) -> Collection:
         yield made
 
 
-def seen(collection: Collection, *paths: str, host: str = "example.org") -> list[str]:
+def record_visits(collection: Collection, *paths: str, host: str = "example.org") -> list[str]:
     """Add pages with two looks each, the last one a day ago; every second one changed."""
     urls = [f"https://{host}/{path}" for path in paths]
     looks = [
-        observe(day, html(f"{url} {day * (place % 2)}"), url=url)
-        for place, url in enumerate(urls)
+        observe(day, html(f"{url} {day * (index % 2)}"), url=url)
+        for index, url in enumerate(urls)
         for day in (DAYS_AGO - 9, DAYS_AGO - 1)
     ]
     record(collection, looks)
@@ -38,14 +38,14 @@ def planned(collection: Collection, **options: object) -> list[str]:
 
 
 def test_a_plan_names_its_objective_policy_and_budget(collection: Collection) -> None:
-    seen(collection, "a")
+    record_visits(collection, "a")
     plan = collection.plan(budget=48, objective="changes")
     assert (plan.made, plan.objective, plan.policy) == (NOW, "changes", "bayes-changes")
     assert plan.budget == 48
 
 
 def test_every_page_comes_once_within_the_budget(collection: Collection) -> None:
-    urls = seen(collection, "a", "b", "c", "d")
+    urls = record_visits(collection, "a", "b", "c", "d")
     assert sorted(planned(collection)) == urls
     assert len(planned(collection, budget=3)) == 3
     assert len(planned(collection, limit=2)) == 2
@@ -60,20 +60,20 @@ def test_a_page_that_has_only_failed_is_planned_with_what_its_last_visit_met(
 
 
 def test_visits_are_spread_over_the_day(collection: Collection) -> None:
-    seen(collection, "a", "b", "c")
+    record_visits(collection, "a", "b", "c")
     times = [choice.expected for choice in collection.plan(budget=48).choices]
     assert times == [NOW, NOW + timedelta(minutes=30), NOW + timedelta(hours=1)]
 
 
 def test_a_spent_budget_leaves_visits_to_the_next_day(collection: Collection) -> None:
-    seen(collection, "a")
+    record_visits(collection, "a")
     collection.catalog.book_requests("2026-11-15", 31)
     [choice] = collection.plan(budget=31).choices
     assert choice.expected == NOW.replace(hour=0, minute=0) + timedelta(days=1)
 
 
 def test_pages_asked_for_come_first_then_those_never_seen(collection: Collection) -> None:
-    [old] = seen(collection, "old")
+    [old] = record_visits(collection, "old")
     new, wanted = "https://example.org/new", "https://other.example/wanted"
     collection.add(new)
     record(collection, [observe(DAYS_AGO - 0.1, html("x"), url=wanted)])
@@ -87,15 +87,15 @@ def test_pages_asked_for_come_first_then_those_never_seen(collection: Collection
 
 
 def test_a_host_is_asked_no_more_often_than_its_delay(collection: Collection) -> None:
-    seen(collection, "a", "b", "c")
+    record_visits(collection, "a", "b", "c")
     collection.catalog.set_host_states([HostState("example.org", delay=7_200.0)])
     times = [choice.expected for choice in collection.plan(budget=10_000).choices]
     assert times == [NOW + timedelta(hours=hours) for hours in (0, 2, 4)]
 
 
 def test_a_closed_host_waits_while_others_are_visited(collection: Collection) -> None:
-    seen(collection, "a")
-    [other] = seen(collection, "b", host="other.example")
+    record_visits(collection, "a")
+    [other] = record_visits(collection, "b", host="other.example")
     opens = NOW + timedelta(hours=3)
     collection.catalog.set_host_states([HostState("example.org", failures=2, backoff_until=opens)])
     first, second = collection.plan().choices
@@ -103,7 +103,7 @@ def test_a_closed_host_waits_while_others_are_visited(collection: Collection) ->
 
 
 def test_a_host_that_stays_closed_is_not_in_the_plan(collection: Collection) -> None:
-    seen(collection, "a")
+    record_visits(collection, "a")
     closed = HostState("example.org", backoff_until=NOW + timedelta(days=3))
     collection.catalog.set_host_states([closed])
     assert collection.plan().choices == ()
@@ -112,7 +112,7 @@ def test_a_host_that_stays_closed_is_not_in_the_plan(collection: Collection) -> 
 def test_paused_pages_are_not_in_the_plan_and_sleeping_ones_wait(
     collection: Collection,
 ) -> None:
-    paused, asleep, awake = seen(collection, "a", "b", "c")
+    paused, asleep, awake = record_visits(collection, "a", "b", "c")
     collection.pause([collection.page(paused)])
     collection.change_settings(collection.page(asleep), [("active_hours", "10:00-11:00")])
     first, second = collection.plan().choices
@@ -123,7 +123,7 @@ def test_paused_pages_are_not_in_the_plan_and_sleeping_ones_wait(
 def test_a_plan_goes_by_the_running_crawls_budget(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    [url] = seen(collection, "a")
+    [url] = record_visits(collection, "a")
     save_running_budget(collection, "7/day")
     assert collection.plan().budget == 500
     monkeypatch.setattr(sys, "argv", ["freshet", "run"])
@@ -153,7 +153,7 @@ def test_a_budget_or_objective_that_is_none_is_refused(
 
 
 def test_a_plan_takes_nothing_away_from_the_crawl(collection: Collection) -> None:
-    seen(collection, "a")
+    record_visits(collection, "a")
     collection.plan()
     assert collection.catalog.leases() == []
     assert collection.catalog.spending("2026-11-15").requests == 0

@@ -18,10 +18,10 @@ from tests.crawl.crawl_samples import (
     NOON,
     PAGES,
     SOON,
-    brought,
     crawling,
-    drawn,
+    draw,
     failed,
+    fetched_page,
     make_folder,
     url,
     visit_all,
@@ -40,36 +40,38 @@ def ask_for(folder: Path, clock: FixedClock, count: int) -> None:
 
 def test_a_budget_below_what_is_spent_draws_nothing_until_midnight(folder: Path) -> None:
     clock = FixedClock(NOON)
-    with crawling(folder, clock, "15/day") as crawl:
-        assert len(visit_all(crawl, clock)) == 15
+    with crawling(folder, clock, "15/day") as session:
+        assert len(visit_all(session, clock)) == 15
     ask_for(folder, clock, 3)
-    with crawling(folder, clock, "4/day") as crawl:
-        assert drawn(crawl, clock) == ()
-        assert not crawl.book_requests(1)
+    with crawling(folder, clock, "4/day") as session:
+        assert draw(session, clock) == ()
+        assert not session.book_requests(1)
         clock.at = NOON + timedelta(hours=12, seconds=1)
-        assert len(drawn(crawl, clock)) == 4
+        assert len(draw(session, clock)) == 4
 
 
 def test_a_share_of_pages_that_were_removed_meanwhile_draws_nothing(folder: Path) -> None:
     clock = FixedClock(NOON)
-    with crawling(folder, clock, "50%/day") as crawl:
-        assert len(visit_all(crawl, clock)) == PAGES // 2
+    with crawling(folder, clock, "50%/day") as session:
+        assert len(visit_all(session, clock)) == PAGES // 2
         with Collection.open(folder, clock=clock) as beside:
             beside.remove([beside.page(url(number)) for number in range(4, PAGES)])
         ask_for(folder, clock, 2)
-        assert drawn(crawl, clock) == ()
-        assert crawl.day_spending().budget == 2
+        assert draw(session, clock) == ()
+        assert session.day_spending().budget == 2
 
 
 def test_a_spider_that_asks_beyond_the_budget_leaves_the_crawl_running(folder: Path) -> None:
     clock = FixedClock(NOON)
-    with crawling(folder, clock, "6/day") as crawl:
-        jobs = drawn(crawl, clock)
-        others = [brought(job, clock.now()) for job in jobs]
-        crawl.record_observations([replace(other, booking=NOT_BOOKED) for other in others], [])
-        assert crawl.day_spending().spent == 12
+    with crawling(folder, clock, "6/day") as session:
+        jobs = draw(session, clock)
+        others = [fetched_page(job, clock.now()) for job in jobs]
+        session.record_observations(
+            [replace(observation, booking=NOT_BOOKED) for observation in others], []
+        )
+        assert session.day_spending().spent == 12
         ask_for(folder, clock, 2)
-        assert drawn(crawl, clock) == ()
+        assert draw(session, clock) == ()
 
 
 def booked_requests(folder: Path) -> list[int]:
@@ -79,57 +81,57 @@ def booked_requests(folder: Path) -> list[int]:
 
 def test_what_was_booked_yesterday_and_never_went_out_pays_for_nothing_today(folder: Path) -> None:
     clock = FixedClock(NOON + timedelta(hours=11, minutes=59))
-    with crawling(folder, clock, "6/day") as crawl:
-        jobs = drawn(crawl, clock)
+    with crawling(folder, clock, "6/day") as session:
+        jobs = draw(session, clock)
         clock.at += timedelta(minutes=2)
-        crawl.return_jobs(jobs[:2])
+        session.return_jobs(jobs[:2])
         refused = [failed(job, clock.now(), Outcome.ROBOTS) for job in jobs[2:4]]
-        crawl.record_observations(
+        session.record_observations(
             [replace(item, booking=replace(item.booking, was_sent=False)) for item in refused], []
         )
-        crawl.record_observations([brought(job, clock.now()) for job in jobs[4:]], [])
+        session.record_observations([fetched_page(job, clock.now()) for job in jobs[4:]], [])
         assert booked_requests(folder) == [4, 0]
-        assert len(drawn(crawl, clock)) == 6
+        assert len(draw(session, clock)) == 6
         assert booked_requests(folder) == [4, 6]
-        assert not crawl.book_requests(1)
+        assert not session.book_requests(1)
 
 
 def test_a_budget_begun_late_in_the_day_is_not_squeezed_into_its_last_hours(folder: Path) -> None:
     clock = FixedClock(NOON)
-    with crawling(folder, clock, "240/day") as crawl:
-        assert len(visit_all(crawl, clock)) == PAGES
+    with crawling(folder, clock, "240/day") as session:
+        assert len(visit_all(session, clock)) == PAGES
     clock.at = NOON + timedelta(hours=10)
-    with crawling(folder, clock, "240/day") as crawl:
-        counts = [len(visit_all(crawl, clock))]
+    with crawling(folder, clock, "240/day") as session:
+        counts = [len(visit_all(session, clock))]
         for _ in range(4):
             clock.at += timedelta(minutes=30) - SOON
-            counts.append(len(visit_all(crawl, clock)))
+            counts.append(len(visit_all(session, clock)))
             clock.at += SOON
     assert counts == [1, 5, 5, 5, 5]
 
 
 def test_pages_never_seen_and_pages_asked_for_do_not_wait_late_in_the_day(folder: Path) -> None:
     clock = FixedClock(NOON + timedelta(hours=11))
-    with crawling(folder, clock, "240/day") as crawl:
-        assert len(visit_all(crawl, clock)) == PAGES
+    with crawling(folder, clock, "240/day") as session:
+        assert len(visit_all(session, clock)) == PAGES
         clock.at += timedelta(minutes=2)
         ask_for(folder, clock, 5)
-        assert len(visit_all(crawl, clock)) == 5
+        assert len(visit_all(session, clock)) == 5
 
 
 def test_spiders_get_what_is_left_and_what_they_do_not_use_comes_back(folder: Path) -> None:
-    with crawling(folder, FixedClock(NOON), "6/day") as crawl:
-        assert crawl.book_up_to(10) == 6
-        crawl.return_requests(2)
-        assert crawl.day_spending().spent == 4
-        assert crawl.book_up_to(10) == 2
+    with crawling(folder, FixedClock(NOON), "6/day") as session:
+        assert session.book_up_to(10) == 6
+        session.return_requests(2)
+        assert session.day_spending().spent == 4
+        assert session.book_up_to(10) == 2
 
 
 def test_robots_txt_is_counted_apart_from_the_budget(folder: Path) -> None:
-    with crawling(folder, FixedClock(NOON), "6/day") as crawl:
-        crawl.book_unbudgeted(3)
-        assert crawl.book_requests(1)
-        assert crawl.day_spending() == DaySpending(DAY, 1, 6, 3, PAGES)
+    with crawling(folder, FixedClock(NOON), "6/day") as session:
+        session.book_unbudgeted(3)
+        assert session.book_requests(1)
+        assert session.day_spending() == DaySpending(DAY, 1, 6, 3, PAGES)
 
 
 @pytest.mark.parametrize(
@@ -137,10 +139,10 @@ def test_robots_txt_is_counted_apart_from_the_budget(folder: Path) -> None:
 )
 def test_what_is_new_of_hosts_is_kept_with_every_booking(folder: Path, name: str) -> None:
     asked = HostState("h0.example", NOON)
-    with crawling(folder, FixedClock(NOON), "6/day") as crawl:
-        getattr(crawl, name)(1, [asked])
-    with crawling(folder, FixedClock(NOON), "6/day") as crawl:
-        crawl.return_jobs((), [replace(asked, host="h1.example")])
+    with crawling(folder, FixedClock(NOON), "6/day") as session:
+        getattr(session, name)(1, [asked])
+    with crawling(folder, FixedClock(NOON), "6/day") as session:
+        session.return_jobs((), [replace(asked, host="h1.example")])
     with Collection.open(folder) as beside:
         names = [state.host for state in beside.catalog.host_states()]
     assert names == ["h0.example", "h1.example"]
@@ -148,16 +150,16 @@ def test_what_is_new_of_hosts_is_kept_with_every_booking(folder: Path, name: str
 
 def test_a_crawl_draws_again_when_the_next_request_is_due_or_the_day_is_over(folder: Path) -> None:
     clock = FixedClock(NOON)
-    with crawling(folder, clock, "240/day") as crawl:
-        visit_all(crawl, clock)
-        again = crawl.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).next_draw
+    with crawling(folder, clock, "240/day") as session:
+        visit_all(session, clock)
+        again = session.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).next_draw
         assert again == NOON + timedelta(minutes=6)
-        crawl.book_up_to(240)
-        again = crawl.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).next_draw
+        session.book_up_to(240)
+        again = session.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).next_draw
         assert again == NOON + timedelta(hours=12)
 
 
 def test_a_crawl_that_hosts_keep_waiting_draws_again_when_they_say_so(folder: Path) -> None:
     clock = FixedClock(NOON)
-    with crawling(folder, clock, "240/day") as crawl:
-        assert crawl.draw_jobs(NOON + SOON, 100, HostCaps(default_limit=0), []).next_draw is None
+    with crawling(folder, clock, "240/day") as session:
+        assert session.draw_jobs(NOON + SOON, 100, HostCaps(default_limit=0), []).next_draw is None

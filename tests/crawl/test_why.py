@@ -34,14 +34,14 @@ def why(collection: Collection) -> ScheduleExplanation:
 
 def test_a_rate_comes_with_its_bounds_and_what_it_rests_on(collection: Collection) -> None:
     looks(collection, "a", "b", "b", "c")
-    found = why(collection)
-    known = found.explanation
-    assert (known.looks, known.changes) == (3, 2)
-    assert 0 < known.rate_low < known.rate < known.rate_high
-    assert 0 < known.chance < 1
-    assert known.age_days == pytest.approx(1)
-    assert found.obstacles == ()
-    assert found.expected == NOW
+    explanation = why(collection)
+    policy_explanation = explanation.explanation
+    assert (policy_explanation.looks, policy_explanation.changes) == (3, 2)
+    assert 0 < policy_explanation.rate_low < policy_explanation.rate < policy_explanation.rate_high
+    assert 0 < policy_explanation.chance < 1
+    assert policy_explanation.age_days == pytest.approx(1)
+    assert explanation.obstacles == ()
+    assert explanation.expected == NOW
 
 
 def test_every_line_is_said(collection: Collection) -> None:
@@ -59,26 +59,28 @@ def test_a_page_worth_less_than_others_waits_for_budget_that_is_left(
     collection: Collection,
 ) -> None:
     looks(collection, "a", "b", "c")
-    found = why(collection)
-    late = replace(found, expected=None, explanation=replace(found.explanation, due=None))
+    explanation = why(collection)
+    late = replace(
+        explanation, expected=None, explanation=replace(explanation.explanation, due=None)
+    )
     assert late.next_check.startswith("when there is budget left")
     assert replace(late, obstacles=("it is paused",)).next_check.startswith("not within a day")
 
 
 def test_a_page_never_seen_comes_first_of_all(collection: Collection) -> None:
     collection.add(URL)
-    found = why(collection)
-    assert found.expected == NOW
-    assert "nothing was seen" in dict(found.lines())["value"]
+    explanation = why(collection)
+    assert explanation.expected == NOW
+    assert "nothing was seen" in dict(explanation.lines())["value"]
 
 
 def test_a_paused_page_says_so_first(collection: Collection) -> None:
     looks(collection, "a")
     collection.pause([collection.page(URL)])
-    found = why(collection)
-    assert found.obstacles[0].startswith("it is paused")
-    assert found.expected is None
-    assert list(found.lines())[1][0] == "not now"
+    explanation = why(collection)
+    assert explanation.obstacles[0].startswith("it is paused")
+    assert explanation.expected is None
+    assert list(explanation.lines())[1][0] == "not now"
 
 
 def test_a_removed_page_says_so_first(collection: Collection) -> None:
@@ -121,9 +123,9 @@ def test_a_failing_page_is_left_alone_for_a_while(collection: Collection) -> Non
 def test_a_page_outside_its_hours_says_so(collection: Collection) -> None:
     looks(collection, "a")
     collection.change_settings(collection.page(URL), [("active_hours", "20:00-21:00")])
-    found = why(collection)
-    assert found.obstacles == ("it is outside its active hours, 20:00-21:00",)
-    assert found.expected == NOW.replace(hour=20, minute=0)
+    explanation = why(collection)
+    assert explanation.obstacles == ("it is outside its active hours, 20:00-21:00",)
+    assert explanation.expected == NOW.replace(hour=20, minute=0)
 
 
 def test_a_closed_host_and_its_robots_are_told(collection: Collection) -> None:
@@ -132,13 +134,13 @@ def test_a_closed_host_and_its_robots_are_told(collection: Collection) -> None:
     until = NOW + timedelta(hours=1)
     state = HostState("example.org", delay=30.0, failures=3, backoff_until=until, robots=robots)
     collection.catalog.set_host_states([state])
-    found = why(collection)
-    assert found.obstacles == (
+    explanation = why(collection)
+    assert explanation.obstacles == (
         "its host is closed until 2026-11-15 09:30:00 UTC, after 3 failures",
     )
-    assert found.expected == until
-    assert (found.host.delay, found.host.closed_until) == (30.0, until)
-    assert found.host.robots.startswith("no robots.txt (status 404")
+    assert explanation.expected == until
+    assert (explanation.host.delay, explanation.host.closed_until) == (30.0, until)
+    assert explanation.host.robots.startswith("no robots.txt (status 404")
 
 
 def test_a_robots_file_that_cannot_be_had_closes_its_host(collection: Collection) -> None:
@@ -166,20 +168,20 @@ def test_the_robots_file_of_a_plain_page_is_that_of_its_scheme(
 def test_a_spent_budget_is_an_obstacle(collection: Collection) -> None:
     looks(collection, "a")
     collection.catalog.book_requests("2026-11-15", 500)
-    found = why(collection)
-    assert "budget is spent" in found.obstacles[0]
-    assert found.expected == NOW.replace(hour=0, minute=0) + timedelta(days=1)
+    explanation = why(collection)
+    assert "budget is spent" in explanation.obstacles[0]
+    assert explanation.expected == NOW.replace(hour=0, minute=0) + timedelta(days=1)
 
 
 def test_a_forecast_grows_with_the_horizon(collection: Collection) -> None:
     looks(collection, "a", "b", "b", "c")
-    found = collection.page(URL).forecast()
-    chances = [horizon.changed for horizon in found.horizons]
+    explanation = collection.page(URL).forecast()
+    chances = [horizon.changed for horizon in explanation.horizons]
     assert chances == sorted(chances)
     assert 0 < chances[0] < chances[-1] <= 1
-    assert [horizon.days for horizon in found.horizons] == [0, 1 / 24, 0.25, 1, 7, 30]
-    assert found.last_look == NOW - timedelta(days=1)
-    assert (found.looks, found.changes) == (3, 2)
+    assert [horizon.days for horizon in explanation.horizons] == [0, 1 / 24, 0.25, 1, 7, 30]
+    assert explanation.last_look == NOW - timedelta(days=1)
+    assert (explanation.looks, explanation.changes) == (3, 2)
 
 
 def test_a_page_that_changes_often_is_expected_to_change_sooner(
@@ -194,9 +196,9 @@ def test_a_page_that_changes_often_is_expected_to_change_sooner(
 
 
 def test_a_page_never_seen_has_a_forecast_from_now_on(collection: Collection) -> None:
-    found = collection.add(URL).forecast()
-    chances = [horizon.changed for horizon in found.horizons]
-    assert found.last_look is None
+    explanation = collection.add(URL).forecast()
+    chances = [horizon.changed for horizon in explanation.horizons]
+    assert explanation.last_look is None
     assert chances[0] == pytest.approx(0)
     assert 0 < chances[3] < chances[5] < 1
 

@@ -31,9 +31,9 @@ def die_with_a_request_out(folder: Path) -> None:
     """Leave a collection as a crawl does that is killed while its first request is out."""
     opened = Collection.open(folder, clock=FixedClock(NOON))
     with opened as collection, collection.recording() as recorder:
-        crawl = CrawlSession(collection, recorder)
-        crawl.start()
-        assert crawl.draw_jobs(NOON, 1, HostCaps(), []).jobs
+        session = CrawlSession(collection, recorder)
+        session.start()
+        assert session.draw_jobs(NOON, 1, HostCaps(), []).jobs
 
 
 @contextmanager
@@ -50,8 +50,8 @@ def begun(folder: Path, now: datetime) -> Iterator[CrawlRuntime]:
 def test_a_host_asked_at_the_last_moment_waits_its_delay(folder: Path, hours: int) -> None:
     die_with_a_request_out(folder)
     found_dead = to_epoch(NOON + timedelta(hours=hours))
-    with begun(folder, NOON + timedelta(hours=hours)) as parts:
-        assert parts.host_schedule.open_from(HOST, found_dead) == found_dead + DELAY
+    with begun(folder, NOON + timedelta(hours=hours)) as runtime:
+        assert runtime.host_schedule.open_from(HOST, found_dead) == found_dead + DELAY
 
 
 def test_an_import_between_kill_and_restart_does_not_hide_the_kill(folder: Path) -> None:
@@ -61,12 +61,12 @@ def test_an_import_between_kill_and_restart_does_not_hide_the_kill(folder: Path)
     later = NOON + timedelta(hours=2)
     with Collection.open(folder, clock=FixedClock(later)) as collection:
         collection.import_history("csv", table)
-    with begun(folder, later) as parts:
-        assert parts.host_schedule.open_from(HOST, to_epoch(later)) == to_epoch(later) + DELAY
+    with begun(folder, later) as runtime:
+        assert runtime.host_schedule.open_from(HOST, to_epoch(later)) == to_epoch(later) + DELAY
 
 
 def test_after_an_orderly_end_no_host_waits(folder: Path) -> None:
     with begun(folder, NOON):
         pass
-    with begun(folder, NOON) as parts:
-        assert parts.host_schedule.open_from(HOST, to_epoch(NOON)) <= to_epoch(NOON)
+    with begun(folder, NOON) as runtime:
+        assert runtime.host_schedule.open_from(HOST, to_epoch(NOON)) <= to_epoch(NOON)

@@ -39,19 +39,21 @@ def collection(tmp_path: Path, clock: FixedClock) -> Iterator[Collection]:
 @contextmanager
 def crawling(collection: Collection, budget: int) -> Iterator[CrawlSession]:
     with collection.recording() as recorder:
-        crawl = CrawlSession(collection, recorder, budget=f"{budget}/day", catch_up=True)
-        crawl.start()
-        yield crawl
+        session = CrawlSession(collection, recorder, budget=f"{budget}/day", catch_up=True)
+        session.start()
+        yield session
 
 
-def draw(crawl: CrawlSession, clock: FixedClock) -> tuple[FetchJob, ...]:
-    return crawl.draw_jobs(clock.now() + timedelta(seconds=1), ROOM, HostCaps(), []).jobs
+def draw(session: CrawlSession, clock: FixedClock) -> tuple[FetchJob, ...]:
+    return session.draw_jobs(clock.now() + timedelta(seconds=1), ROOM, HostCaps(), []).jobs
 
 
-def visit(crawl: CrawlSession, clock: FixedClock, jobs: tuple[FetchJob, ...]) -> None:
+def visit(session: CrawlSession, clock: FixedClock, jobs: tuple[FetchJob, ...]) -> None:
     body = b"<title>t</title><p>the river rose in spring and the fields were green again</p>"
-    crawl.record_observations([
-        booked(Observation(job.url, "", clock.now(), uuid4().bytes, Snapshot(job.url, body, 200)), job)
+    session.record_observations([
+        booked(
+            Observation(job.url, "", clock.now(), uuid4().bytes, Snapshot(job.url, body, 200)), job
+        )
         for job in jobs
     ], [])  # fmt: skip
 
@@ -61,11 +63,11 @@ def test_no_day_gets_more_than_its_budget_however_often_the_clock_comes_by(
     collection: Collection, clock: FixedClock, days: tuple[int, ...]
 ) -> None:
     drawn = []
-    with crawling(collection, budget=6) as crawl:
+    with crawling(collection, budget=6) as session:
         for jump in (0, *days):
             clock.at += jump * DAY
-            jobs = [*draw(crawl, clock), *draw(crawl, clock)]
-            visit(crawl, clock, tuple(jobs))
+            jobs = [*draw(session, clock), *draw(session, clock)]
+            visit(session, clock, tuple(jobs))
             drawn.append(len(jobs))
     assert sum(drawn) <= 2 * 6
     assert drawn[2:] == [0, 0]
@@ -76,42 +78,42 @@ def test_no_day_gets_more_than_its_budget_however_often_the_clock_comes_by(
 def test_pages_are_visited_again_though_the_clock_was_set_back_before_their_looks(
     collection: Collection, clock: FixedClock
 ) -> None:
-    with crawling(collection, budget=100) as crawl:
-        visit(crawl, clock, draw(crawl, clock))
+    with crawling(collection, budget=100) as session:
+        visit(session, clock, draw(session, clock))
         clock.at -= DAY
-        assert draw(crawl, clock) == ()
+        assert draw(session, clock) == ()
         clock.at += timedelta(minutes=2)
-        assert len(draw(crawl, clock)) > 0
+        assert len(draw(session, clock)) > 0
 
 
 def test_pages_are_visited_by_a_crawl_that_begins_before_their_looks(
     collection: Collection, clock: FixedClock
 ) -> None:
-    with crawling(collection, budget=100) as crawl:
-        visit(crawl, clock, draw(crawl, clock))
+    with crawling(collection, budget=100) as session:
+        visit(session, clock, draw(session, clock))
     clock.at -= DAY
-    with crawling(collection, budget=100) as crawl:
+    with crawling(collection, budget=100) as session:
         clock.at += timedelta(minutes=2)
-        assert len(draw(crawl, clock)) > 0
+        assert len(draw(session, clock)) > 0
 
 
 def test_a_page_that_is_out_when_the_clock_is_set_back_is_not_sent_out_again(
     collection: Collection, clock: FixedClock
 ) -> None:
-    with crawling(collection, budget=100) as crawl:
-        visit(crawl, clock, draw(crawl, clock))
+    with crawling(collection, budget=100) as session:
+        visit(session, clock, draw(session, clock))
         clock.at += timedelta(hours=6)
-        out = draw(crawl, clock)
+        out = draw(session, clock)
         clock.at -= timedelta(hours=5)
         assert out
-        assert not {job.page for job in out} & {job.page for job in draw(crawl, clock)}
+        assert not {job.page for job in out} & {job.page for job in draw(session, clock)}
 
 
 def test_no_page_seems_to_have_been_seen_in_the_future(
     collection: Collection, clock: FixedClock
 ) -> None:
-    with crawling(collection, budget=100) as crawl:
-        visit(crawl, clock, draw(crawl, clock))
+    with crawling(collection, budget=100) as session:
+        visit(session, clock, draw(session, clock))
     clock.at -= DAY
     for page in collection.pages():
         assert collection.why(page).explanation.age_days >= 0

@@ -41,9 +41,9 @@ def test_a_page_that_is_still_the_same_is_not_sent_again(tmp_path: Path) -> None
         crawl(folder, visits=4, budget="100000000/day")
         log = server.log.entries("a")
     assert outcomes(folder)[f"{server.urls['a']}/"][:4] == ["ok", *["not-modified"] * 3]
-    asked = [entry.header("if-none-match") for entry in log if entry.path == "/"]
-    assert asked[0] is None
-    assert all(asked[1:])
+    requests = [entry.header("if-none-match") for entry in log if entry.path == "/"]
+    assert requests[0] is None
+    assert all(requests[1:])
 
 
 def test_a_redirect_is_followed_and_both_ends_are_kept(tmp_path: Path) -> None:
@@ -118,8 +118,8 @@ def test_a_page_closed_by_robots_is_not_asked_for(tmp_path: Path) -> None:
     with Loopback({"a": site}) as server:
         folder = make_collection(tmp_path / "c", urls(server, "a", "/open", "/shut"), server.allow)
         crawl(folder, visits=2)
-        asked = {entry.path for entry in server.log.entries("a")}
-    assert asked == {"/robots.txt", "/open"}
+        requests = {entry.path for entry in server.log.entries("a")}
+    assert requests == {"/robots.txt", "/open"}
     assert outcomes(folder)[f"{server.urls['a']}/shut"] == ["robots"]
 
 
@@ -158,8 +158,8 @@ def test_a_throttled_host_is_left_alone_as_long_as_it_asks(tmp_path: Path) -> No
         wanted = [*urls(server, "a", *(f"/{n}" for n in range(5))), *urls(server, "b", "/")]
         folder = make_collection(tmp_path / "c", wanted, server.allow)
         crawl(folder, visits=10, budget="100000000/day")
-        asked = [entry.path for entry in server.log.entries("a") if entry.path != "/robots.txt"]
-    assert len(asked) == 1
+        requests = [entry.path for entry in server.log.entries("a") if entry.path != "/robots.txt"]
+    assert len(requests) == 1
     found = outcomes(folder)
     assert [ended for ends in found.values() for ended in ends].count("throttled") == 1
     assert found[f"{server.urls['b']}/"][0] == "ok"

@@ -67,21 +67,21 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
 
 
 def test_the_other_pages_are_visited_on_and_on(crawled: Crawled) -> None:
-    found = crawled.outcomes()
+    outcomes = crawled.outcomes()
     for name in (*GOOD, "noise", "rounds"):
-        assert len(found[name]) > 5
-        assert set(found[name]) == {"ok"}
+        assert len(outcomes[name]) > 5
+        assert set(outcomes[name]) == {"ok"}
 
 
 def test_a_page_at_fault_gets_an_outcome_and_is_backed_off(crawled: Crawled) -> None:
-    found = crawled.outcomes()
-    assert {name: found[name] for name in FAILED} == FAILED
+    outcomes = crawled.outcomes()
+    assert {name: outcomes[name] for name in FAILED} == FAILED
 
 
 def test_every_fault_is_logged_with_its_traceback(crawled: Crawled) -> None:
     places = (
-        "Settings.for_page", "request_lifecycle.request_for_job", "RobotsMiddleware.process_request",
-        "FollowRedirectsMiddleware.process_response", "parsed_visit.parse_snapshot",
+        "Settings.for_page", "request_lifecycle.request_for_job",
+        "RobotsMiddleware.process_request", "FollowRedirectsMiddleware.process_response", "parsed_visit.parse_snapshot",
         "recorder.measure_change", "noise.learned_mask",
         "BurstQueue.update_from_visits", "PageStates.add_visits",
     )  # fmt: skip
@@ -101,8 +101,8 @@ def test_pages_that_are_no_urls_are_refused_with_the_reason(crawled: Crawled) ->
 
 
 def test_nothing_is_lost_or_doubled(crawled: Crawled) -> None:
-    found = {name: len(ended) for name, ended in crawled.outcomes().items()}
-    assert {name: found[name] for name in crawled.asked} == dict(crawled.asked)
+    outcomes = {name: len(ended) for name, ended in crawled.outcomes().items()}
+    assert {name: outcomes[name] for name in crawled.asked} == dict(crawled.asked)
     assert UNSENT.isdisjoint(crawled.asked)
     with Collection.open(crawled.folder) as collection:
         assert collection.catalog.leases() == []

@@ -1,4 +1,4 @@
-"""Rounds from end to end: a page that is never the same twice, crawled by a quick clock."""
+"""Bursts from end to end: a page that is never the same twice, crawled by a quick clock."""
 
 import json
 import subprocess
@@ -63,7 +63,7 @@ async def never_the_same(exchange: Exchange) -> None:
 def run(folder: Path, start: datetime, visits: int, budget: str) -> None:
     """Crawl in a process of its own until there are so many visits more."""
     options = json.dumps([str(folder), start.isoformat(), visits, budget])
-    command = [sys.executable, "-m", "tests.fetch.test_rounds", options]
+    command = [sys.executable, "-m", "tests.fetch.test_bursts", options]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
@@ -71,7 +71,7 @@ def run(folder: Path, start: datetime, visits: int, budget: str) -> None:
 
 
 def minutes(collection: Collection, url: str, one: PageBurst) -> list[float]:
-    """Return when the samples of a round were taken, in minutes after its first."""
+    """Return when the samples of a burst were taken, in minutes after its first."""
     times = {row.visit.id: row.visit.time for row in collection.page(url).history()}
     return [(times[visit] - times[one.visits[0]]) / timedelta(minutes=1) for visit in one.visits]
 
@@ -88,7 +88,7 @@ def last_visit(folder: Path, url: str) -> datetime:
         return collection.page(url).history()[-1].visit.time
 
 
-def test_a_page_never_the_same_gets_instant_and_fast_rounds_that_a_restart_does_not_break(
+def test_a_page_never_the_same_gets_instant_and_fast_bursts_that_a_restart_does_not_break(
     tmp_path: Path,
 ) -> None:
     budget = 600

@@ -17,14 +17,14 @@ A, B = "a.example", "b.example"
 
 
 class Track:
-    """A pacing that notes what it lets go, on a clock a thousand times as fast as ours."""
+    """A request queue that notes what it releases, on a clock a thousand times as fast as ours."""
 
     def __init__(self, delay: float = 10.0, per_host: int = 1) -> None:
         self.clock = ScaledClock(START, 1000.0)
         self.hosts = HostSchedule(PolitenessSettings(delay=delay, per_host=per_host))
         self.gone: list[tuple[str, float]] = []
-        self.pacing = RequestQueue(self.hosts, self.clock, per_host)
-        self.pacing.start = self._note
+        self.queue = RequestQueue(self.hosts, self.clock, per_host)
+        self.queue.start = self._note
 
     def _note(self, request: Request) -> bool:
         self.gone.append((request.url, (self.clock.now() - START).total_seconds()))
@@ -32,7 +32,7 @@ class Track:
 
     def ask(self, *urls: str, start: datetime | None = None) -> None:
         for url in urls:
-            self.pacing.add(Request(url), url.split("/")[2], start)
+            self.queue.add(Request(url), url.split("/")[2], start)
 
     async def until(self, count: int) -> None:
         for _ in range(2_000):
@@ -52,7 +52,7 @@ def test_requests_to_one_host_keep_its_delay() -> None:
         track.ask(f"http://{A}/1", f"http://{A}/2", f"http://{A}/3")
         for count in (1, 2, 3):
             await track.until(count)
-            track.pacing.finish(A)
+            track.queue.finish(A)
         times = [at for _, at in track.gone]
         assert all(later - sooner >= 10.0 for sooner, later in pairwise(times))
 
@@ -65,7 +65,7 @@ def test_a_host_in_use_lets_others_go_first() -> None:
         track.ask(f"http://{A}/1", f"http://{A}/2", f"http://{B}/1")
         await track.until(2)
         assert [url for url, _ in track.gone] == [f"http://{A}/1", f"http://{B}/1"]
-        assert track.pacing.load_by_host() == {A: 2, B: 1}
+        assert track.queue.load_by_host() == {A: 2, B: 1}
 
     running(run)
 
@@ -84,9 +84,9 @@ def test_what_waits_for_a_host_can_be_withdrawn() -> None:
     async def run() -> None:
         track = Track()
         track.ask(f"http://{A}/1", f"http://{A}/2")
-        assert [request.url for request in track.pacing.withdraw(A)] == [f"http://{A}/2"]
-        track.pacing.finish(A)
-        assert track.pacing.load_by_host() == {}
+        assert [request.url for request in track.queue.withdraw(A)] == [f"http://{A}/2"]
+        track.queue.finish(A)
+        assert track.queue.load_by_host() == {}
 
     running(run)
 
@@ -95,8 +95,8 @@ def test_nothing_goes_after_the_stop() -> None:
     async def run() -> None:
         track = Track()
         track.ask(f"http://{A}/1", f"http://{A}/2")
-        assert [request.url for request in track.pacing.stop()] == [f"http://{A}/2"]
-        track.pacing.finish(A)
+        assert [request.url for request in track.queue.stop()] == [f"http://{A}/2"]
+        track.queue.finish(A)
         track.ask(f"http://{A}/3")
         await asyncio.sleep(0.03)
         assert len(track.gone) == 1
@@ -112,18 +112,18 @@ def test_many_requests_that_are_called_off_at_once_do_not_pile_up() -> None:
             if request.url.endswith("/first"):
                 return True
             called_off.append(request.url)
-            pacing.finish(A)
+            queue.finish(A)
             return False
 
         clock = ScaledClock(START, 1.0)
-        pacing = RequestQueue(HostSchedule(PolitenessSettings(delay=0.0)), clock, 1)
-        pacing.start = call_off
+        queue = RequestQueue(HostSchedule(PolitenessSettings(delay=0.0)), clock, 1)
+        queue.start = call_off
         for name in ("first", *range(2_000)):
-            pacing.add(Request(f"http://{A}/{name}"), A, START)
+            queue.add(Request(f"http://{A}/{name}"), A, START)
         assert called_off == []
-        pacing.finish(A)
+        queue.finish(A)
         assert len(called_off) == 2_000
-        assert pacing.load_by_host() == {}
+        assert queue.load_by_host() == {}
 
     running(run)
 
@@ -132,14 +132,14 @@ def test_a_turn_that_is_waited_for_comes_before_the_requests_that_wait() -> None
     async def run() -> None:
         track = Track()
         track.ask(f"http://{A}/1", f"http://{A}/2")
-        turn = asyncio.create_task(track.pacing.wait_turn(A))
+        turn = asyncio.create_task(track.queue.wait_turn(A))
         await asyncio.sleep(0.03)
         assert not turn.done()
-        assert track.pacing.load_by_host() == {A: 3}
-        track.pacing.finish(A)
+        assert track.queue.load_by_host() == {A: 3}
+        track.queue.finish(A)
         await turn
         assert [url for url, _ in track.gone] == [f"http://{A}/1"]
-        track.pacing.finish(A)
+        track.queue.finish(A)
         await track.until(2)
 
     running(run)
@@ -148,10 +148,10 @@ def test_a_turn_that_is_waited_for_comes_before_the_requests_that_wait() -> None
 def test_a_host_that_is_held_gives_turns_and_lets_no_request_go() -> None:
     async def run() -> None:
         track = Track(delay=0.0)
-        with track.pacing.hold(A):
+        with track.queue.hold(A):
             track.ask(f"http://{A}/1")
-            await track.pacing.wait_turn(A)
-            track.pacing.finish(A)
+            await track.queue.wait_turn(A)
+            track.queue.finish(A)
             assert track.gone == []
         await track.until(1)
 
@@ -161,14 +161,14 @@ def test_a_host_that_is_held_gives_turns_and_lets_no_request_go() -> None:
 def test_a_turn_that_is_called_off_is_given_to_the_next() -> None:
     async def run() -> None:
         track = Track(delay=0.0)
-        await track.pacing.wait_turn(A)
-        off, on = (asyncio.create_task(track.pacing.wait_turn(A)) for _ in range(2))
+        await track.queue.wait_turn(A)
+        off, on = (asyncio.create_task(track.queue.wait_turn(A)) for _ in range(2))
         await asyncio.sleep(0)
-        track.pacing.finish(A)
+        track.queue.finish(A)
         off.cancel()
         await asyncio.sleep(0)
         await on
-        track.pacing.finish(A)
-        assert track.pacing.load_by_host() == {}
+        track.queue.finish(A)
+        assert track.queue.load_by_host() == {}
 
     running(run)
