@@ -81,7 +81,8 @@ def test_a_page_at_fault_gets_an_outcome_and_is_backed_off(crawled: Crawled) -> 
 def test_every_fault_is_logged_with_its_traceback(crawled: Crawled) -> None:
     places = (
         "Settings.for_page", "request_lifecycle.request_for_job",
-        "RobotsMiddleware.process_request", "FollowRedirectsMiddleware.process_response", "parsed_visit.parse_snapshot",
+        "RobotsMiddleware.process_request", "FollowRedirectsMiddleware.process_response",
+        "parsed_visit.parse_snapshot",
         "recorder.measure_change", "noise.learned_mask",
         "BurstQueue.update_from_visits", "PageStates.add_visits",
     )  # fmt: skip
