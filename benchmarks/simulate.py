@@ -24,20 +24,20 @@ BAYES = ("bayes-changes", "bayes-freshness")
 UNIT = "page-cycles/s"
 
 
-def cells(pages: int, cycles: int) -> BoolArray:
+def random_changes(pages: int, cycles: int) -> BoolArray:
     """Return random changes of pages with lognormal rates around .03 a cycle."""
     rng = np.random.default_rng(SEED)
-    chances = -np.expm1(-np.exp(rng.normal(np.log(0.03), 2.0, pages)))
-    return np.column_stack([rng.random(pages) < chances for _ in range(cycles)])
+    change_probabilities = -np.expm1(-np.exp(rng.normal(np.log(0.03), 2.0, pages)))
+    return np.column_stack([rng.random(pages) < change_probabilities for _ in range(cycles)])
 
 
-def trace_of(changed: BoolArray) -> Trace:
+def grouped_trace(changed: BoolArray) -> Trace:
     """Return a trace with 20 pages a directory, 100 a host and 1,000 a site."""
     page = np.arange(len(changed), dtype=np.uint64)
     return build_trace("generated", PageGroupKeys(page // 100, page // 1000, page // 20), changed)
 
 
-def ours(trace: Trace, name: str) -> list[list[int]]:
+def policy_selections(trace: Trace, name: str) -> list[list[int]]:
     """Return a policy's selections."""
     k = len(trace.pages) // SHARE
     return [
@@ -46,7 +46,7 @@ def ours(trace: Trace, name: str) -> list[list[int]]:
     ]
 
 
-def plain(changed: BoolArray) -> list[list[int]]:
+def plain_selections(changed: BoolArray) -> list[list[int]]:
     """Return the selections of NAD, ranking all pages in every cycle."""
     pages, cycles = changed.shape
     looks, changes, last_visit = np.zeros(pages), np.zeros(pages), np.full(pages, -1)
@@ -68,17 +68,17 @@ def plain(changed: BoolArray) -> list[list[int]]:
     return choices
 
 
-def rounds(pages: int, cycles: int) -> list[Result]:
+def alternating_runs(pages: int, cycles: int) -> list[Result]:
     """Return every policy's rate beside the plain loop's, in alternating runs."""
-    changed = cells(pages, cycles)
-    trace = trace_of(changed)
-    if ours(trace, "nad") != plain(changed):
+    changed = random_changes(pages, cycles)
+    trace = grouped_trace(changed)
+    if policy_selections(trace, "nad") != plain_selections(changed):
         raise SystemExit("simulate: NAD and the plain loop chose differently")
     return [
         side_by_side(
             f"simulate {name}",
-            lambda name=name: ours(trace, name),  # type: ignore[misc]
-            lambda: plain(changed),
+            lambda name=name: policy_selections(trace, name),  # type: ignore[misc]
+            lambda: plain_selections(changed),
             amount=pages * cycles,
             unit=UNIT,
         )
@@ -86,15 +86,15 @@ def rounds(pages: int, cycles: int) -> list[Result]:
     ]
 
 
-def once(pages: int, cycles: int) -> list[Result]:
+def single_runs(pages: int, cycles: int) -> list[Result]:
     """Return every policy's rate from one run each, beside one of the plain loop."""
-    changed = cells(pages, cycles)
-    trace = trace_of(changed)
-    reference = pages * cycles / seconds(lambda: plain(changed))
+    changed = random_changes(pages, cycles)
+    trace = grouped_trace(changed)
+    reference = pages * cycles / seconds(lambda: plain_selections(changed))
     return [
         Result(
             f"simulate {name}",
-            pages * cycles / seconds(lambda name=name: ours(trace, name)),  # type: ignore[misc]
+            pages * cycles / seconds(lambda name=name: policy_selections(trace, name)),  # type: ignore[misc]
             reference,
             UNIT,
         )
@@ -105,7 +105,7 @@ def once(pages: int, cycles: int) -> list[Result]:
 def main() -> None:
     """Print page-cycles a second and the ratios."""
     full = "--full" in sys.argv[1:]
-    report(*(once(1_000_000, 100) if full else rounds(50_000, 50)))
+    report(*(single_runs(1_000_000, 100) if full else alternating_runs(50_000, 50)))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def some_trace(seed: int, pages: int = 60, cycles: int = 14) -> Trace:
 
 def keys(seed: int, cycles: int) -> np.ndarray:
     moments = (cycle_time(cycle).timestamp() for cycle in range(cycles))
-    return np.array([tie_break_key(seed, each) for each in moments], np.uint64)
+    return np.array([tie_break_key(seed, moment) for moment in moments], np.uint64)
 
 
 def crawl_of(trace: Trace, k: int, seed: int, clock: WeightClock = "visit") -> HistoryClassCrawl:
@@ -69,8 +69,8 @@ def by_policy(
 @pytest.mark.parametrize("text", FORMULAS)
 def test_a_crawl_by_classes_finds_what_the_policy_finds(text: str, clock: WeightClock) -> None:
     trace, formula = some_trace(3), parse_formula(text, PAPER_VARIABLES)
-    found = by_classes(trace, formula, 5, seed=7, clock=clock)
-    assert found == by_policy(trace, formula, 5, seed=7, clock=clock)
+    result = by_classes(trace, formula, 5, seed=7, clock=clock)
+    assert result == by_policy(trace, formula, 5, seed=7, clock=clock)
 
 
 @settings(max_examples=60, deadline=None)
@@ -82,8 +82,8 @@ def test_the_results_agree_on_any_trace_with_any_formula_and_budget(
     formula = Formula(
         tuple(random_tree(Random(seed), PrimitiveSet(PAPER_VARIABLES), 7, is_full=seed % 2 == 0))
     )
-    found = by_classes(trace, formula, k, seed, clock)
-    assert found == by_policy(trace, formula, k, seed, clock)
+    result = by_classes(trace, formula, k, seed, clock)
+    assert result == by_policy(trace, formula, k, seed, clock)
 
 
 @given(st.integers(0, 10**6), st.floats(0.05, 1.0), st.sampled_from(["ndcg", "changerate"]))
@@ -95,14 +95,14 @@ def test_only_a_crawl_that_cannot_reach_the_floor_is_stopped(
     formula = Formula(
         tuple(random_tree(Random(seed), PrimitiveSet(PAPER_VARIABLES), 4, is_full=True))
     )
-    whole = crawled.run(formula, measure=measure)
+    full_result = crawled.run(formula, measure=measure)
     result = crawled.run(formula, measure=measure, floor=floor)
-    assert not whole.is_stopped
+    assert not full_result.is_stopped
     if result.is_stopped:
-        assert whole.fitness <= result.fitness < floor
-        assert len(result.changes_found) < len(whole.changes_found)
+        assert full_result.fitness <= result.fitness < floor
+        assert len(result.changes_found) < len(full_result.changes_found)
     else:
-        assert result.fitness == whole.fitness
+        assert result.fitness == full_result.fitness
 
 
 def test_a_crawl_that_finds_nothing_is_stopped() -> None:
@@ -136,11 +136,11 @@ def test_a_crawl_that_can_just_reach_the_floor_goes_on(seed: int, measure: Fitne
         bound = result.fitness
 
 
-def expected_gain(found: BoolArray, scores: FloatArray) -> float:
+def expected_gain(changed: BoolArray, scores: FloatArray) -> float:
     """Add up the discounts of finds, each that of the mean place of its score."""
     weights = discount_weights(len(scores))
     return sum(
-        float(found[scores == score].mean() * weights[scores == score].sum())
+        float(changed[scores == score].mean() * weights[scores == score].sum())
         for score in set(scores.tolist())
     )
 

@@ -36,60 +36,65 @@ def test_names_and_seeds_are_checked_before_any_crawl() -> None:
 
 
 def test_a_row_has_the_means_of_its_seeds_and_their_intervals(trace: Trace) -> None:
-    found = next(run_policies(trace, ["rand"], [0.05], seeds=3)).to_row(trace)
+    row = next(run_policies(trace, ["rand"], [0.05], seeds=3)).to_row(trace)
     single = [simulate(trace, make_policy("rand", seed=seed), 0.05).overall() for seed in (1, 2, 3)]
-    rates = np.array([each.changerate for each in single])
-    assert found.changerate == pytest.approx(rates.mean())
-    assert found.changerate_ci == pytest.approx(4.302653 * rates.std(ddof=1) / np.sqrt(3))
-    assert found.time_waited == pytest.approx(np.mean([each.time_waited for each in single]))
-    assert isnan(found.new_links)
+    rates = np.array([metrics.changerate for metrics in single])
+    assert row.changerate == pytest.approx(rates.mean())
+    assert row.changerate_ci == pytest.approx(4.302653 * rates.std(ddof=1) / np.sqrt(3))
+    assert row.time_waited == pytest.approx(np.mean([metrics.time_waited for metrics in single]))
+    assert isnan(row.new_links)
 
 
 def test_every_policy_is_compared_with_the_baseline_at_the_same_budget(trace: Trace) -> None:
-    found = list(run_policies(trace, ["age", "cg"], [0.05, 0.1], seeds=2))
-    told = result_rows(trace, found, against="age")
-    assert [bool(row.against) for row in told] == [False, True, False, True]
-    for row, baseline in zip(told[1::2], told[::2], strict=True):
-        for each in row.against:
-            gap = getattr(row, each.measure) - getattr(baseline, each.measure)
-            assert each.difference == pytest.approx(gap)
-            assert each.won + each.lost + each.tied == trace.cycles - 2
+    results = list(run_policies(trace, ["age", "cg"], [0.05, 0.1], seeds=2))
+    rows = result_rows(trace, results, against="age")
+    assert [bool(row.against) for row in rows] == [False, True, False, True]
+    for row, baseline in zip(rows[1::2], rows[::2], strict=True):
+        for comparison in row.against:
+            gap = getattr(row, comparison.measure) - getattr(baseline, comparison.measure)
+            assert comparison.difference == pytest.approx(gap)
+            assert comparison.won + comparison.lost + comparison.tied == trace.cycles - 2
 
 
 def test_a_policy_ties_with_itself(trace: Trace) -> None:
-    one, same = (next(run_policies(trace, ["age"], [0.05], seeds=3)) for _ in range(2))
-    told = one.compare(same, "freshness")
-    assert (told.difference, told.p, told.won, told.lost) == (0.0, 1.0, 0, 0)
+    result, same = (next(run_policies(trace, ["age"], [0.05], seeds=3)) for _ in range(2))
+    comparison = result.compare(same, "freshness")
+    assert (comparison.difference, comparison.p, comparison.won, comparison.lost) == (
+        0.0,
+        1.0,
+        0,
+        0,
+    )
 
 
 def test_curves_have_a_line_for_each_seed_and_cycle(trace: Trace, tmp_path: Path) -> None:
-    found = list(run_policies(trace, ["age", "t * X"], [0.05], seeds=2))
-    write_curves(tmp_path / "curves.parquet", found)
+    results = list(run_policies(trace, ["age", "t * X"], [0.05], seeds=2))
+    write_curves(tmp_path / "curves.parquet", results)
     table = pl.read_parquet(tmp_path / "curves.parquet")
     assert len(table) == 2 * 2 * (trace.cycles - 2)
     assert table["policy"].unique().sort().to_list() == ["age", "t * X"]
     assert table.filter(policy="age", seed=2)["ndcg"].to_list() == pytest.approx(
-        found[0].runs[1].column("ndcg").tolist()
+        results[0].runs[1].column("ndcg").tolist()
     )
 
 
 def test_a_continuous_backtest_is_measured_day_by_day_within_its_budget(trace: Trace) -> None:
-    found = next(run_policies_continuously(trace, ["age"], [0.1], seeds=1)).runs[0]
-    assert found.column("cycle").tolist() == list(range(2, trace.cycles))
-    assert found.column("visits").sum() == 12 * (trace.cycles - 2)
-    assert np.all((found.column("freshness") >= 0) & (found.column("freshness") <= 1))
+    curves = next(run_policies_continuously(trace, ["age"], [0.1], seeds=1)).runs[0]
+    assert curves.column("cycle").tolist() == list(range(2, trace.cycles))
+    assert curves.column("visits").sum() == 12 * (trace.cycles - 2)
+    assert np.all((curves.column("freshness") >= 0) & (curves.column("freshness") <= 1))
 
 
 def test_the_continuous_oracles_are_above_the_policies(trace: Trace) -> None:
     names = ["age", "nutch", "bayes-freshness", "bayes-changes", "oracle-change", "oracle-life"]
-    told = {
-        each.policy: each.to_row(trace)
-        for each in run_policies_continuously(trace, names, [0.05], seeds=2)
+    rows = {
+        result.policy: result.to_row(trace)
+        for result in run_policies_continuously(trace, names, [0.05], seeds=2)
     }
-    policies = [told[name] for name in names[:4]]
-    assert told["oracle-life"].freshness > max(row.freshness for row in policies)
-    assert told["oracle-change"].changerate > max(row.changerate for row in policies)
-    assert told["oracle-change"].detected > told["age"].detected
+    policies = [rows[name] for name in names[:4]]
+    assert rows["oracle-life"].freshness > max(row.freshness for row in policies)
+    assert rows["oracle-change"].changerate > max(row.changerate for row in policies)
+    assert rows["oracle-change"].detected > rows["age"].detected
 
 
 def test_round_robin_is_about_as_fresh_in_continuous_time_as_in_cycles(trace: Trace) -> None:
@@ -102,5 +107,5 @@ def test_round_robin_is_about_as_fresh_in_continuous_time_as_in_cycles(trace: Tr
 def test_two_pages_are_enough_for_a_continuous_backtest() -> None:
     trace = drawn("x.xxx.xx", "........")
     for name in ("age", "bayes-freshness", "oracle-life", "t * X"):
-        told = next(run_policies_continuously(trace, [name], [0.5], seeds=1)).to_row(trace)
-        assert 0 <= told.freshness <= 1
+        row = next(run_policies_continuously(trace, [name], [0.5], seeds=1)).to_row(trace)
+        assert 0 <= row.freshness <= 1

@@ -60,7 +60,7 @@ def random_truth(seed: int, count: int = 40, days: float = 20) -> GroundTruth:
     rng = np.random.default_rng(seed)
     rates = np.minimum(50, np.exp(rng.normal(np.log(0.3), 2.5, count)))
     times = [np.sort(rng.uniform(0, days, rng.poisson(rate * days))) for rate in rates]
-    return ground_truth(pages(count), [on_days(*each) for each in times])
+    return ground_truth(pages(count), [on_days(*page_days) for page_days in times])
 
 
 def test_a_copy_is_fresh_from_its_look_to_the_next_change() -> None:
@@ -71,9 +71,9 @@ def test_a_copy_is_fresh_from_its_look_to_the_next_change() -> None:
     half = crawler.advance(START + 1.5 * DAY)
     assert (half.visits, half.fresh_now) == (1, 0.0)
     assert half.freshness == pytest.approx(1.25 / 1.5)
-    whole = crawler.advance(START + 4 * DAY)
-    assert (whole.visits, whole.changes_found, whole.fresh_now) == (3, 1, 1.0)
-    assert whole.freshness == pytest.approx((1.25 + 2) / 4)
+    score = crawler.advance(START + 4 * DAY)
+    assert (score.visits, score.changes_found, score.fresh_now) == (3, 1, 1.0)
+    assert score.freshness == pytest.approx((1.25 + 2) / 4)
 
 
 def test_reading_the_score_often_does_not_change_it() -> None:
@@ -142,11 +142,11 @@ def test_every_change_waits_for_the_look_that_finds_it() -> None:
         RoundRobin(), ground_truth(pages(1), [on_days(-1, 0.25, 0.75, 1.5, 2.75)]), 0.5, START
     )
     crawler.advance(START + 3 * DAY)
-    told = crawler.detections()
-    assert (told.changes, told.missed) == (3, 1)
-    assert told.time_to_detection == pytest.approx((1.75 + 1.25 + 0.5) / 3)
-    assert told.detected_share == pytest.approx(3 / 4)
-    assert told.time_waited == pytest.approx((1.75 + 1.25 + 0.5 + 0.25) / 4)
+    detections = crawler.detections()
+    assert (detections.changes, detections.missed) == (3, 1)
+    assert detections.time_to_detection == pytest.approx((1.75 + 1.25 + 0.5) / 3)
+    assert detections.detected_share == pytest.approx(3 / 4)
+    assert detections.time_waited == pytest.approx((1.75 + 1.25 + 0.5 + 0.25) / 4)
 
 
 def test_a_continuous_crawl_without_changes_has_no_time_to_detection() -> None:
@@ -175,8 +175,8 @@ def test_the_warm_up_does_not_count() -> None:
     crawler = SimulatedCrawler(policy, ground_truth(pages(3), [on_days(-1.9, -0.9)] * 3), 3, START)
     crawler.warm_up(pages(3).ids, 2, batches_per_day=3)
     assert len(policy.learnt) == 6
-    told = crawler.score()
-    assert (told.visits, told.changes_found, crawler.detections().changes) == (0, 0, 0)
+    score = crawler.score()
+    assert (score.visits, score.changes_found, crawler.detections().changes) == (0, 0, 0)
     after = crawler.advance(START + DAY)
     assert 0 < after.freshness <= 1.0
     assert after.visits == 4
@@ -184,15 +184,15 @@ def test_the_warm_up_does_not_count() -> None:
 
 def test_changes_of_a_trace_lie_at_moments_of_their_cycles() -> None:
     trace = in_groups(by_chance(30, 12, seed=2))
-    told = ground_truth_of_trace(trace, seed=5)
-    assert len(told.times) == trace.change_counts().sum()
+    truth = ground_truth_of_trace(trace, seed=5)
+    assert len(truth.times) == trace.change_counts().sum()
     for page in range(30):
-        days = told.times[told.starts[page] : told.starts[page + 1]] // 86_400
+        days = truth.times[truth.starts[page] : truth.starts[page + 1]] // 86_400
         changed = [cycle for cycle in range(12) if trace.changed(cycle)[page]]
         assert days.tolist() == changed
-    assert np.isnan(told.pages.known_since).all()
-    assert (ground_truth_of_trace(trace, seed=5).times == told.times).all()
-    assert (ground_truth_of_trace(trace, seed=6).times != told.times).any()
+    assert np.isnan(truth.pages.known_since).all()
+    assert (ground_truth_of_trace(trace, seed=5).times == truth.times).all()
+    assert (ground_truth_of_trace(trace, seed=6).times != truth.times).any()
 
 
 @pytest.mark.parametrize("name", CONTINUOUS_ORACLES)
@@ -207,7 +207,7 @@ def test_an_oracle_selects_pages_without_a_copy_first(name: str) -> None:
 
 
 def test_the_continuous_oracles_have_the_expected_order() -> None:
-    def told(name: str) -> CrawlerScore:
+    def score_of(name: str) -> CrawlerScore:
         selector = (
             CONTINUOUS_ORACLES[name](random_truth(6), seed=1)
             if name in CONTINUOUS_ORACLES
@@ -217,7 +217,9 @@ def test_the_continuous_oracles_have_the_expected_order() -> None:
         crawler.warm_up(pages(40).ids, 2)
         return crawler.advance(START + 18 * DAY)
 
-    fresh = [told(name).freshness for name in ("age", "known-rate", "oracle-life")]
+    fresh = [score_of(name).freshness for name in ("age", "known-rate", "oracle-life")]
     assert fresh == sorted(fresh)
-    found = [told(name).changes_found for name in ("age", "known-rate-changes", "oracle-change")]
-    assert found == sorted(found)
+    change_counts = [
+        score_of(name).changes_found for name in ("age", "known-rate-changes", "oracle-change")
+    ]
+    assert change_counts == sorted(change_counts)

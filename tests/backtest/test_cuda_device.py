@@ -66,8 +66,8 @@ def test_the_batch_size_follows_the_free_memory() -> None:
     "source", [NUMBER_EQUAL_ROWS, CHOOSE, REFRESH_COPIES, REASSIGN_PAGES, VALUES]
 )
 def test_every_constant_in_a_kernel_is_defined(source: str) -> None:
-    whole = define_constants(source, {"ROOM": 16, "BY_CYCLE": 0})
-    defined = set(re.findall(r"#define (\w+)", whole))
+    full_source = define_constants(source, {"ROOM": 16, "BY_CYCLE": 0})
+    defined = set(re.findall(r"#define (\w+)", full_source))
     assert set(re.findall(r"\b[A-Z][A-Z_]*\b", re.sub(r'//.*|"C"', "", source))) <= defined
 
 

@@ -104,10 +104,10 @@ def test_a_visit_finds_every_change_since_the_visit_before() -> None:
 
 def test_a_change_between_two_visits_is_found_once() -> None:
     trace = drawn("..xxx..", ".......", ".......", ".......")
-    found = sum(
+    changed_by_cycle = sum(
         int(cycle.changed.sum()) for cycle in crawl_in_cycles(trace, make_policy("age", seed=1), 1)
     )
-    assert found <= 2
+    assert changed_by_cycle <= 2
 
 
 def test_copies_are_stale_until_they_are_visited() -> None:

@@ -77,23 +77,23 @@ def test_the_oracles_find_changes_sooner_and_more_of_them_than_policies(
     trace: Trace, share: float
 ) -> None:
     k = visits_per_cycle(share, len(trace.pages))
-    known = {
+    policy_metrics = {
         name: measure_crawl(
             crawl_in_cycles(trace, make_policy(name, seed=1), k), trace.pages.importance, k
         )
         for name in ("age", "cg", "nad", "bayes-freshness", "bayes-changes")
     }
     change, life = scored("oracle-change", trace, share), scored("oracle-life", trace, share)
-    assert change.changerate >= max(each.changerate for each in known.values())
-    assert change.ndcg >= max(each.ndcg for each in known.values())
+    assert change.changerate >= max(metrics.changerate for metrics in policy_metrics.values())
+    assert change.ndcg >= max(metrics.ndcg for metrics in policy_metrics.values())
     for oracle in (change, life):
-        assert oracle.detected > max(each.detected for each in known.values())
-        assert oracle.time_waited < min(each.time_waited for each in known.values())
-    assert life.freshness > max(each.freshness for each in known.values())
+        assert oracle.detected > max(metrics.detected for metrics in policy_metrics.values())
+        assert oracle.time_waited < min(metrics.time_waited for metrics in policy_metrics.values())
+    assert life.freshness > max(metrics.freshness for metrics in policy_metrics.values())
 
 
 @pytest.mark.parametrize("name", CYCLE_ORACLES)
 def test_an_oracle_has_every_metric(trace: Trace, name: str) -> None:
     linked = replace(trace, new_links=np.ones((trace.cycles, len(trace.pages)), np.uint16))
-    told = asdict(scored(name, linked, 0.05))
-    assert not any(np.isnan(figure) for figure in told.values())
+    metrics = asdict(scored(name, linked, 0.05))
+    assert not any(np.isnan(figure) for figure in metrics.values())

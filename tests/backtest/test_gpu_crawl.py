@@ -35,20 +35,20 @@ def some_trace(seed: int, pages: int = 60, cycles: int = 14) -> Trace:
 
 def keys(seed: int, cycles: int) -> np.ndarray:
     moments = (cycle_time(cycle).timestamp() for cycle in range(cycles))
-    return np.array([tie_break_key(seed, each) for each in moments], np.uint64)
+    return np.array([tie_break_key(seed, moment) for moment in moments], np.uint64)
 
 
 def some_formulas(seed: int, count: int) -> list[Formula]:
     rng, language = Random(seed), PrimitiveSet(PAPER_VARIABLES)
-    depths = [1 + place % 7 for place in range(count)]
+    depths = [1 + index % 7 for index in range(count)]
     return [
         Formula(tuple(random_tree(rng, language, depth, is_full=depth < 4))) for depth in depths
     ]
 
 
 def columns(result: FormulaResult) -> list[tuple[int, int, int]]:
-    found = (result.changes_found, result.stale_before, result.stale_after)
-    return list(zip(*(column.tolist() for column in found), strict=True))
+    columns = (result.changes_found, result.stale_before, result.stale_after)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def by_policy(

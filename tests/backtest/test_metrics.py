@@ -15,12 +15,14 @@ from freshet.schedule.policies import make_policy
 from tests.backtest.traces import by_chance, drawn, in_groups
 
 
-def cycle(found: list[bool], stale_before: int, stale: list[bool], since: list[int]) -> CycleResult:
+def cycle(
+    changed_flags: list[bool], stale_before: int, stale: list[bool], since: list[int]
+) -> CycleResult:
     """Return what a cycle found, number 5."""
     return CycleResult(
         number=5,
-        visited_pages=np.arange(len(found)),
-        changed=np.array(found, np.bool_),
+        visited_pages=np.arange(len(changed_flags)),
+        changed=np.array(changed_flags, np.bool_),
         stale_before=stale_before,
         stale=np.array(stale),
         stale_since=np.array(since, np.int32),
@@ -46,36 +48,41 @@ def test_a_change_in_second_place_is_worth_less() -> None:
 
 
 def test_the_ideal_order_knows_pages_that_were_not_visited() -> None:
-    found = scored(cycle([True, False], 3, [False, False, True, True], [0] * 4))
-    assert found.ndcg == pytest.approx(1 / (1 + 1 / log(3)))
+    metrics = scored(cycle([True, False], 3, [False, False, True, True], [0] * 4))
+    assert metrics.ndcg == pytest.approx(1 / (1 + 1 / log(3)))
 
 
 def test_a_cycle_without_a_stale_page_is_left_out_of_the_order_alone() -> None:
     still = cycle([False, False], 0, STILL, [0] * 4)
-    found = scored(still, cycle([True, True], 2, STILL, [0] * 4))
-    assert (found.changerate, found.ndcg, found.freshness, found.unranked) == (0.5, 1.0, 1.0, 1)
+    metrics = scored(still, cycle([True, True], 2, STILL, [0] * 4))
+    assert (metrics.changerate, metrics.ndcg, metrics.freshness, metrics.unranked) == (
+        0.5,
+        1.0,
+        1.0,
+        1,
+    )
 
 
 def test_fresh_copies_are_counted_after_the_visits() -> None:
-    found = scored(
+    metrics = scored(
         cycle([True, True], 3, [False, False, False, True], [0, 0, 0, 2]),
         importance=[1.0, 1.0, 1.0, 2.0],
     )
-    assert found.freshness == 0.75
-    assert found.weighted_freshness == pytest.approx(0.6)
-    assert found.stale_age == 3.0
+    assert metrics.freshness == 0.75
+    assert metrics.weighted_freshness == pytest.approx(0.6)
+    assert metrics.stale_age == 3.0
 
 
 def test_fewer_visits_than_the_budget_are_scored_as_they_are() -> None:
-    found = scored(cycle([True], 2, [False, True, False, False], [5] * 4))
-    assert found.changerate == 1.0
-    assert found.ndcg == pytest.approx(1 / (1 + 1 / log(3)))
+    metrics = scored(cycle([True], 2, [False, True, False, False], [5] * 4))
+    assert metrics.changerate == 1.0
+    assert metrics.ndcg == pytest.approx(1 / (1 + 1 / log(3)))
 
 
 def test_a_crawl_that_never_had_a_stale_copy_has_no_order_and_no_age() -> None:
-    found = scored(cycle([False, False], 0, STILL, [0] * 4))
-    assert isnan(found.ndcg)
-    assert isnan(found.stale_age)
+    metrics = scored(cycle([False, False], 0, STILL, [0] * 4))
+    assert isnan(metrics.ndcg)
+    assert isnan(metrics.stale_age)
 
 
 def test_a_stale_copy_ages_from_the_first_change_it_misses() -> None:
@@ -97,21 +104,23 @@ def crawled(trace: Trace, name: str, k: int) -> BacktestMetrics:
 def waits(trace: Trace, name: str, k: int) -> tuple[list[int], list[int]]:
     """Return how long every change waited to be found, and those that were not found so far."""
     changed = np.column_stack([trace.changed(cycle) for cycle in range(trace.cycles)])
-    seen = [1] * len(trace.pages)
-    found = []
+    last_visits = [1] * len(trace.pages)
+    found_waits = []
     for cycle in crawl_in_cycles(trace, make_policy(name, seed=1), k):
         for page in cycle.visited_pages.tolist():
-            since = range(seen[page] + 1, cycle.number + 1)
-            found += [cycle.number - each for each in since if changed[page, each]]
-            seen[page] = cycle.number
+            since = range(last_visits[page] + 1, cycle.number + 1)
+            found_waits += [
+                cycle.number - change_cycle for change_cycle in since if changed[page, change_cycle]
+            ]
+            last_visits[page] = cycle.number
     last = trace.cycles - 1
     missed = [
-        last - each
-        for page, after in enumerate(seen)
-        for each in range(after + 1, trace.cycles)
-        if changed[page, each]
+        last - change_cycle
+        for page, after in enumerate(last_visits)
+        for change_cycle in range(after + 1, trace.cycles)
+        if changed[page, change_cycle]
     ]
-    return found, missed
+    return found_waits, missed
 
 
 class RoundRobin:
@@ -135,10 +144,10 @@ class RoundRobin:
 
 def test_every_change_since_the_last_visit_waits_for_the_visit_that_finds_it() -> None:
     trace = drawn("..xx...", "......x")
-    found = measure_crawl(crawl_in_cycles(trace, RoundRobin(), 1), trace.pages.importance, 1)
-    assert found.time_to_detection == pytest.approx((1 + 0 + 0) / 3)
-    assert found.detected == 1.0
-    assert found.time_waited == found.time_to_detection
+    metrics = measure_crawl(crawl_in_cycles(trace, RoundRobin(), 1), trace.pages.importance, 1)
+    assert metrics.time_to_detection == pytest.approx((1 + 0 + 0) / 3)
+    assert metrics.detected == 1.0
+    assert metrics.time_waited == metrics.time_to_detection
 
 
 def test_a_visit_finds_the_links_that_came_since_the_visit_before() -> None:
@@ -146,61 +155,63 @@ def test_a_visit_finds_the_links_that_came_since_the_visit_before() -> None:
     bare = drawn("xxxx.xx", "xxx.x.x")
     trace = replace(bare, new_links=np.ascontiguousarray(links.T))
     policy = RoundRobin()
-    told = measure_cycles(crawl_in_cycles(trace, policy, 1), trace.pages.importance, 1)
+    curves = measure_cycles(crawl_in_cycles(trace, policy, 1), trace.pages.importance, 1)
     assert policy.links == [9, 7, 8, 6, 1, 5, 5, 1, 2]
-    assert told.column("new_links").tolist() == [1, 5, 5, 1, 2]
-    found = told.overall()
-    assert found.new_links == pytest.approx(14 / 5)
-    assert found.links_detected == pytest.approx(14 / 18)
+    assert curves.column("new_links").tolist() == [1, 5, 5, 1, 2]
+    metrics = curves.overall()
+    assert metrics.new_links == pytest.approx(14 / 5)
+    assert metrics.links_detected == pytest.approx(14 / 18)
 
 
 def test_without_link_counts_the_link_metrics_are_undefined() -> None:
     policy = RoundRobin()
     trace = drawn("xxxx", "xx.x")
-    found = measure_crawl(crawl_in_cycles(trace, policy, 1), trace.pages.importance, 1)
-    assert isnan(found.new_links)
-    assert isnan(found.links_detected)
+    metrics = measure_crawl(crawl_in_cycles(trace, policy, 1), trace.pages.importance, 1)
+    assert isnan(metrics.new_links)
+    assert isnan(metrics.links_detected)
     assert set(policy.links) == {-1}
 
 
 def test_changes_that_no_visit_found_wait_until_the_last_cycle() -> None:
-    found = crawled(drawn("..x...", "xxxxxx"), "cg", 1)
-    assert found.time_to_detection == 0.0
-    assert found.detected == pytest.approx(4 / 5)
-    assert found.time_waited == pytest.approx(3 / 5)
+    metrics = crawled(drawn("..x...", "xxxxxx"), "cg", 1)
+    assert metrics.time_to_detection == 0.0
+    assert metrics.detected == pytest.approx(4 / 5)
+    assert metrics.time_waited == pytest.approx(3 / 5)
 
 
 @pytest.mark.parametrize("name", ["age", "cg", "rand", "bayes-freshness"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_times_to_detection_are_those_of_a_plain_loop_over_changes(name: str, seed: int) -> None:
     trace = in_groups(by_chance(61, 25, seed=seed))
-    found, missed = waits(trace, name, 4)
-    told = crawled(trace, name, 4)
-    assert told.time_to_detection == pytest.approx(np.mean(found))
-    assert told.time_waited == pytest.approx(np.mean(found + missed))
-    assert told.detected == pytest.approx(len(found) / len(found + missed))
+    found_waits, missed = waits(trace, name, 4)
+    metrics = crawled(trace, name, 4)
+    assert metrics.time_to_detection == pytest.approx(np.mean(found_waits))
+    assert metrics.time_waited == pytest.approx(np.mean(found_waits + missed))
+    assert metrics.detected == pytest.approx(len(found_waits) / len(found_waits + missed))
 
 
 def test_curves_have_every_cycle_and_their_means_are_the_score() -> None:
     trace = in_groups(by_chance(40, 20, seed=4))
-    told = measure_cycles(crawl_in_cycles(trace, make_policy("age"), 4), trace.pages.importance, 4)
-    assert told.column("cycle").tolist() == list(range(2, 20))
-    assert set(told.column("visits")) == {4.0}
-    whole = told.overall()
+    curves = measure_cycles(
+        crawl_in_cycles(trace, make_policy("age"), 4), trace.pages.importance, 4
+    )
+    assert curves.column("cycle").tolist() == list(range(2, 20))
+    assert set(curves.column("visits")) == {4.0}
+    overall = curves.overall()
     for name in ("changerate", "freshness", "weighted_freshness", "stale_age", "ndcg"):
-        assert getattr(whole, name) == pytest.approx(np.nanmean(told.column(name)))
-    assert np.all(np.diff(told.column("changes_found").cumsum()) >= 0)
+        assert getattr(overall, name) == pytest.approx(np.nanmean(curves.column(name)))
+    assert np.all(np.diff(curves.column("changes_found").cumsum()) >= 0)
 
 
 def test_a_trace_without_changes_to_find_has_no_time_to_detection() -> None:
-    found = crawled(drawn("xx...", "....."), "age", 1)
-    assert isnan(found.time_to_detection)
-    assert isnan(found.detected)
-    assert isnan(found.ndcg)
-    assert found.unranked == 3
+    metrics = crawled(drawn("xx...", "....."), "age", 1)
+    assert isnan(metrics.time_to_detection)
+    assert isnan(metrics.detected)
+    assert isnan(metrics.ndcg)
+    assert metrics.unranked == 3
 
 
 def test_a_trace_that_only_warms_up_has_no_measures() -> None:
-    found = crawled(drawn("xx", ".x"), "age", 1)
-    assert isnan(found.changerate)
-    assert isnan(found.detected)
+    metrics = crawled(drawn("xx", ".x"), "age", 1)
+    assert isnan(metrics.changerate)
+    assert isnan(metrics.detected)

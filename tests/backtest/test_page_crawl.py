@@ -125,14 +125,14 @@ def test_only_a_crawl_that_cannot_reach_the_floor_is_stopped(
     seed: int, floor: float, measure: FitnessMeasure
 ) -> None:
     crawled, formula = crawl_of(some_trace(seed), seed=seed), grown_formula(seed)
-    whole = crawled.run(formula, measure=measure)
+    full_result = crawled.run(formula, measure=measure)
     result = crawled.run(formula, measure=measure, floor=floor)
-    assert not whole.is_stopped
+    assert not full_result.is_stopped
     if result.is_stopped:
-        assert whole.fitness <= result.fitness < floor
-        assert len(result.changes_found) < len(whole.changes_found)
+        assert full_result.fitness <= result.fitness < floor
+        assert len(result.changes_found) < len(full_result.changes_found)
     else:
-        assert result.fitness == whole.fitness
+        assert result.fitness == full_result.fitness
 
 
 class FixedRanking(CycleFormulaPolicy):

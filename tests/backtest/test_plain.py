@@ -20,22 +20,22 @@ Cells = list[list[bool]]
 def plain_score(changed: Cells, importance: list[float], chosen: list[list[int]]) -> list[float]:
     """Return changerate, ndcg, freshness, its weighted form and the age of stale copies."""
     pages, k = range(len(changed)), len(chosen[0])
-    seen = [1] * len(changed)
-    weights = [1.0] + [1 / log(place + 1) for place in range(2, k + 1)]
+    last_visits = [1] * len(changed)
+    weights = [1.0] + [1 / log(rank + 1) for rank in range(2, k + 1)]
     rates, gains, fresh, weighted, ages = [], [], [], [], []
     for number, visited in enumerate(chosen, 2):
-        missed = {page: [c for c in range(seen[page] + 1, number + 1) if changed[page][c]]
+        missed = {page: [c for c in range(last_visits[page] + 1, number + 1) if changed[page][c]]
                   for page in pages}  # fmt: skip
-        found = [bool(missed[page]) for page in visited]
-        rates.append(fmean(found))
+        changed_flags = [bool(missed[page]) for page in visited]
+        rates.append(fmean(changed_flags))
         if stale := sum(map(bool, missed.values())):
-            gain = sum(weight for weight, hit in zip(weights, found, strict=True) if hit)
+            gain = sum(weight for weight, hit in zip(weights, changed_flags, strict=True) if hit)
             gains.append(gain / sum(weights[: min(k, stale)]))
         for page in visited:
-            seen[page], missed[page] = number, []
+            last_visits[page], missed[page] = number, []
         fresh.append(fmean(not missed[page] for page in pages))
-        known = sum(importance[page] for page in pages if not missed[page])
-        weighted.append(known / sum(importance))
+        fresh_importance = sum(importance[page] for page in pages if not missed[page])
+        weighted.append(fresh_importance / sum(importance))
         if waiting := [number - each[0] for each in missed.values() if each]:
             ages.append(fmean(waiting))
     return [fmean(each) if each else nan for each in (rates, gains, fresh, weighted, ages)]
@@ -61,11 +61,11 @@ def test_a_crawl_is_measured_as_a_plain_one_is(
     cells = np.column_stack([trace.changed(cycle) for cycle in range(trace.cycles)]).tolist()
     chosen = plain_crawl(trace, SCORES[name], k, seed)
     expected = plain_score(cells, trace.pages.importance.tolist(), chosen)
-    told = measure_crawl(
+    metrics = measure_crawl(
         crawl_in_cycles(trace, make_policy(name, seed=seed), k), trace.pages.importance, k
     )
     figures = [
-        told.changerate, told.ndcg, told.freshness, told.weighted_freshness, told.stale_age,
+        metrics.changerate, metrics.ndcg, metrics.freshness, metrics.weighted_freshness, metrics.stale_age,
     ]  # fmt: skip
     for figure, plain in zip(figures, expected, strict=True):
         assert (isnan(figure) and isnan(plain)) or figure == pytest.approx(plain)

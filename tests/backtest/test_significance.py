@@ -27,10 +27,10 @@ def test_a_worked_paired_test() -> None:
     """Jain 1991, chapter 13: six workloads on two systems, which are not different."""
     ours = np.array([5.4, 16.6, 0.6, 1.4, 0.6, 7.3])
     theirs = np.array([19.1, 3.5, 3.4, 2.5, 3.6, 1.7])
-    told = paired_difference(ours, theirs, confidence=0.90)
-    assert told.difference == pytest.approx(-0.32, abs=0.01)
-    assert told.margin == pytest.approx(7.43, abs=0.02)
-    assert told.p > 0.9
+    result = paired_difference(ours, theirs, confidence=0.90)
+    assert result.difference == pytest.approx(-0.32, abs=0.01)
+    assert result.margin == pytest.approx(7.43, abs=0.02)
+    assert result.p > 0.9
 
 
 def test_a_single_value_has_a_mean_and_no_interval() -> None:
@@ -67,12 +67,12 @@ def test_equal_series_are_no_different_and_a_constant_lead_is_certain() -> None:
 @given(SERIES, st.integers(0, 2**32))
 def test_a_paired_test_is_the_one_of_scipy(theirs: FloatArray, seed: int) -> None:
     ours = theirs + np.random.default_rng(seed).normal(0.5, 1.0, len(theirs))
-    known = stats.ttest_rel(ours, theirs)
-    told = paired_difference(ours, theirs)
-    assert told.p == pytest.approx(float(known.pvalue), abs=1e-9)
-    bounds = known.confidence_interval(0.95)
-    assert told.difference - told.margin == pytest.approx(bounds.low)
-    assert told.difference + told.margin == pytest.approx(bounds.high)
+    expected = stats.ttest_rel(ours, theirs)
+    result = paired_difference(ours, theirs)
+    assert result.p == pytest.approx(float(expected.pvalue), abs=1e-9)
+    bounds = expected.confidence_interval(0.95)
+    assert result.difference - result.margin == pytest.approx(bounds.low)
+    assert result.difference + result.margin == pytest.approx(bounds.high)
 
 
 @given(SERIES, SERIES)
@@ -100,8 +100,10 @@ def test_more_confidence_asks_for_a_wider_interval(values: FloatArray, confidenc
 def test_the_interval_holds_the_true_mean_as_often_as_it_says() -> None:
     rng = np.random.default_rng(5)
     around = [confidence_interval(rng.normal(3.0, 2.0, 5)) for _ in range(4_000)]
-    held = sum(abs(each.mean - 3.0) <= each.margin for each in around) / len(around)
-    assert held == pytest.approx(0.95, abs=0.012)
+    covered_share = sum(abs(interval.mean - 3.0) <= interval.margin for interval in around) / len(
+        around
+    )
+    assert covered_share == pytest.approx(0.95, abs=0.012)
 
 
 def test_a_cycle_is_won_only_if_the_folds_agree() -> None:
@@ -113,20 +115,20 @@ def test_a_cycle_is_won_only_if_the_folds_agree() -> None:
         [0.10, -0.20, -0.3, 0.0],
         [0.10, -0.20, 0.1, 0.0],
     ])  # fmt: skip
-    told = count_cycle_wins(ours, theirs)
-    assert (told.won, told.lost, told.tied) == (1, 1, 2)
-    assert (told.won_by, told.lost_by) == (pytest.approx(0.2), pytest.approx(-0.4))
+    result = count_cycle_wins(ours, theirs)
+    assert (result.won, result.lost, result.tied) == (1, 1, 2)
+    assert (result.won_by, result.lost_by) == (pytest.approx(0.2), pytest.approx(-0.4))
 
 
 def test_a_cycle_with_a_missing_value_is_not_counted() -> None:
-    told = count_cycle_wins(np.array([[1.0, nan, 1.0]]), np.array([[0.5, 0.5, 1.0]]))
-    assert (told.won, told.lost, told.tied) == (1, 0, 1)
+    result = count_cycle_wins(np.array([[1.0, nan, 1.0]]), np.array([[0.5, 0.5, 1.0]]))
+    assert (result.won, result.lost, result.tied) == (1, 0, 1)
 
 
 def test_without_a_win_there_is_no_mean_win() -> None:
-    told = count_cycle_wins(np.array([[0.5]]), np.array([[0.5]]))
-    assert isnan(told.won_by)
-    assert isnan(told.lost_by)
+    result = count_cycle_wins(np.array([[0.5]]), np.array([[0.5]]))
+    assert isnan(result.won_by)
+    assert isnan(result.lost_by)
 
 
 @given(SERIES, SERIES)

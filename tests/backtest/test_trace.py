@@ -36,11 +36,11 @@ def days(*rows: tuple[str, str, int, bool]) -> PageDayTable:
 
 def shown(table: PageDayTable, name: str = "mixed", longest: int = 180) -> dict[str, str]:
     """Return each page's cells, drawn as a line."""
-    found = cells_of_named_trace(table, name, max_days=longest)
-    lines = np.where(found.unknown, "?", np.where(found.changed, "x", "."))
+    trace_cells = cells_of_named_trace(table, name, max_days=longest)
+    lines = np.where(trace_cells.unknown, "?", np.where(trace_cells.changed, "x", "."))
     return {
         f"{table.parts[page]}/{table.urls[page]}": "".join(line)
-        for page, line in zip(found.pages, lines, strict=True)
+        for page, line in zip(trace_cells.pages, lines, strict=True)
     }
 
 
@@ -153,18 +153,18 @@ def test_one_grid_reaches_from_the_first_day_of_any_page_to_the_last() -> None:
         *(("p", "one", day, day == 9) for day in range(6, 10)),
         *(("q", "two", day, day == 8) for day in (5, 7, 8)),
     )
-    found = cells_of_all_days(table, min_known_share=0.5)
-    trace = build_trace("any", _no_keys(2), found.changed, unknown=found.unknown)
+    trace_cells = cells_of_all_days(table, min_known_share=0.5)
+    trace = build_trace("any", _no_keys(2), trace_cells.changed, unknown=trace_cells.unknown)
     assert lines_of(trace) == ["?...x", ".?.x?"]
     assert count_known_days(table).tolist() == [4, 3]
 
 
 def test_a_day_with_several_looks_changed_if_any_found_a_change() -> None:
     table = observed(("one", 1, True, 2), ("one", 1, False, 3), ("one", 0, False, -1))
-    found = cells_of_all_days(table)
-    assert found.changed.tolist() == [[False, True]]
-    assert found.new_links is not None
-    assert found.new_links.tolist() == [[0, 5]]
+    trace_cells = cells_of_all_days(table)
+    assert trace_cells.changed.tolist() == [[False, True]]
+    assert trace_cells.new_links is not None
+    assert trace_cells.new_links.tolist() == [[0, 5]]
     assert count_known_days(table).tolist() == [2]
 
 
@@ -184,9 +184,9 @@ def test_no_days_give_no_cells_on_one_grid_either() -> None:
 
 
 def test_more_new_links_than_a_cell_holds_are_as_many_as_it_holds() -> None:
-    found = cells_of_all_days(observed(("one", 0, True, 70_000), ("one", 1, True, 4)))
-    assert found.new_links is not None
-    assert found.new_links.tolist() == [[65_535, 4]]
+    trace_cells = cells_of_all_days(observed(("one", 0, True, 70_000), ("one", 1, True, 4)))
+    assert trace_cells.new_links is not None
+    assert trace_cells.new_links.tolist() == [[65_535, 4]]
 
 
 def test_unknown_link_counts_are_none() -> None:
@@ -195,9 +195,9 @@ def test_unknown_link_counts_are_none() -> None:
 
 def test_links_stand_in_the_cells_of_a_named_trace() -> None:
     table = observed(("one", 3, True, 2), ("two", 3, False, 0), ("one", 5, True, 7))
-    found = cells_of_named_trace(replace(table, parts=("p", "p")), "mixed", max_days=2)
-    assert found.new_links is not None
-    assert found.new_links.tolist() == [[2, 7]]
+    trace_cells = cells_of_named_trace(replace(table, parts=("p", "p")), "mixed", max_days=2)
+    assert trace_cells.new_links is not None
+    assert trace_cells.new_links.tolist() == [[2, 7]]
 
 
 def _no_keys(count: int) -> PageGroupKeys:
@@ -225,7 +225,7 @@ def test_some_pages_of_a_trace_are_those_pages(lines: list[str], data: st.DataOb
     some = data.draw(st.lists(st.integers(0, len(lines) - 1), min_size=1, unique=True))
     places = np.array(some, np.int32)
     part = trace.select(places)
-    assert lines_of(part) == [lines[place] for place in some]
+    assert lines_of(part) == [lines[index] for index in some]
     assert part.pages.ids.tolist() == list(range(len(some)))
     assert part.pages.known_since.tolist() == trace.pages.known_since[places].tolist()
     for column in ("hosts", "sites", "directories", "importance"):
@@ -273,10 +273,10 @@ def test_the_row_batch_size_does_not_change_the_cells(
         (rng.random(60) < 0.3).tolist(), rng.integers(-1, 5, 60).tolist(), strict=True,
     )  # fmt: skip
     table = observed(*rows)
-    whole = cells_of_all_days(table, min_known_share=0.2)
+    in_one_batch = cells_of_all_days(table, min_known_share=0.2)
     monkeypatch.setattr("freshet.backtest.trace.ROW_BATCH", 7)
     parts = cells_of_all_days(table, min_known_share=0.2)
-    assert whole.new_links is not None
+    assert in_one_batch.new_links is not None
     for name in ("pages", "changed", "unknown", "new_links"):
-        assert np.array_equal(getattr(whole, name), getattr(parts, name))
-    assert whole.new_links.sum() == np.maximum(table.new_links, 0).sum()
+        assert np.array_equal(getattr(in_one_batch, name), getattr(parts, name))
+    assert in_one_batch.new_links.sum() == np.maximum(table.new_links, 0).sum()

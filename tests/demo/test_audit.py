@@ -68,8 +68,8 @@ def evidence(
     histories: dict[int, list[HistoryRow]] = {
         page: [] for page in [*demo_collection.web_indices, demo_collection.forbidden_page]
     }
-    for each in visits:
-        histories[each.visit.page].append(each)
+    for history_row in visits:
+        histories[history_row.visit.page].append(history_row)
     log = RequestLog()
     for request in requests:
         log.add(request)
@@ -186,9 +186,9 @@ def test_a_crawl_delay_is_longer_than_our_own(demo_collection: DemoCollection) -
 def test_retry_after_is_exact_to_the_second(
     demo_collection: DemoCollection, page: int, pause: float, kept: bool
 ) -> None:
-    told = request(demo_collection, page, 0, 429, wait=30 * MINUTE)
+    throttled = request(demo_collection, page, 0, 429, wait=30 * MINUTE)
     again = request(demo_collection, page, pause)
-    assert retry_after_was_kept(evidence(demo_collection, [], [told, again])).kept is kept
+    assert retry_after_was_kept(evidence(demo_collection, [], [throttled, again])).kept is kept
 
 
 def test_a_page_request_before_robots_txt_breaks_the_promise(
@@ -260,10 +260,13 @@ def test_a_request_sent_before_retry_after_is_no_violation(
     assert not retry_after_was_kept(later).kept
 
 
-def looks_at(demo_collection: DemoCollection, page: int, told: Sequence[bool]) -> list[HistoryRow]:
+def looks_at(
+    demo_collection: DemoCollection, page: int, changed_flags: Sequence[bool]
+) -> list[HistoryRow]:
     """Return looks an hour apart at a page, all of other text, and what was said of each."""
     return [
-        row(page, 60 * hour, change=Change(changed, text=True)) for hour, changed in enumerate(told)
+        row(page, 60 * hour, change=Change(changed, text=True))
+        for hour, changed in enumerate(changed_flags)
     ]
 
 

@@ -43,7 +43,7 @@ def test_a_baseline_obeys_host_delays(
     baseline: BaselineCrawler, demo_collection: DemoCollection
 ) -> None:
     for host, named in enumerate(demo_collection.web.hosts):
-        request = [each for each in requests_of(baseline) if each.host == host]
+        request = [logged for logged in requests_of(baseline) if logged.host == host]
         for before, after in pairwise(request):
             delay = max(DELAY, named.crawl_delay, before.retry_after or 0.0)
             assert after.time - before.time >= delay

@@ -63,14 +63,14 @@ def test_the_view_shows_the_time_the_budget_and_the_visits(
 
 def test_the_view_has_a_line_for_every_crawler(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = drawn(SIGHT, monkeypatch)
-    for name, fresh, found in (
+    for name, fresh, changes in (
         ("Freshet", "90.0%", "55"),
         ("round-robin", "80.0%", "44"),
         ("Nutch-like", "70.0%", "33"),
     ):
         line = line_with(name, lines)
         assert fresh in line
-        assert found in line
+        assert changes in line
 
 
 @pytest.mark.parametrize("width", [80, 120])

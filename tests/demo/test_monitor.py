@@ -26,7 +26,7 @@ END = START + timedelta(days=DAYS)
 
 
 @pytest.fixture
-def watch(demo_collection: DemoCollection) -> CrawlMonitor:
+def monitor(demo_collection: DemoCollection) -> CrawlMonitor:
     policy = make_policy("bayes-freshness", live=True)
     policy.add(demo_collection.page_table)
     race = DemoScoreboard(demo_collection, START, END, 100)
@@ -37,27 +37,27 @@ def page_of_kind(demo_collection: DemoCollection, kind: str) -> int:
     return next(page for page in demo_collection.web_indices if demo_collection.kind(page) == kind)
 
 
-def tell(
-    watch: CrawlMonitor, page: int, sent: float, outcome: Outcome, change: Change | None = None
+def add_visit(
+    monitor: CrawlMonitor, page: int, sent: float, outcome: Outcome, change: Change | None = None
 ) -> None:
     """Let the crawl tell of a visit that its host answered a minute later."""
-    web_index = watch.demo_collection.web_indices[page]
-    watch.log.add(
+    web_index = monitor.demo_collection.web_indices[page]
+    monitor.log.add(
         LoggedRequest(sent + 60, 0, "/", 200, web_index, shows_content=outcome is Outcome.OK)
     )
     visit = Visit(uuid4().bytes, page, from_epoch(sent), outcome)
-    watch.on_event(CrawlEvent([(visit, change)], SPENDING, queue=QUIET, recording_seconds=0.01))
+    monitor.on_event(CrawlEvent([(visit, change)], SPENDING, queue=QUIET, recording_seconds=0.01))
 
 
-def test_visits_that_began_late_are_counted(watch: CrawlMonitor) -> None:
-    watch.late_seconds = 0.2
-    watch.on_event(
+def test_visits_that_began_late_are_counted(monitor: CrawlMonitor) -> None:
+    monitor.late_seconds = 0.2
+    monitor.on_event(
         CrawlEvent([], SPENDING, queue=QueueStatus(0, 0, (0.0, 0.1, 0.3)), recording_seconds=0.01)
     )
-    watch.on_event(
+    monitor.on_event(
         CrawlEvent([], SPENDING, queue=QueueStatus(0, 0, (0.4,)), recording_seconds=0.01)
     )
-    assert watch.status(START).late_visits == 2
+    assert monitor.status(START).late_visits == 2
 
 
 def whats(status: LiveStatus) -> Sequence[str]:
@@ -65,12 +65,12 @@ def whats(status: LiveStatus) -> Sequence[str]:
 
 
 def test_queued_events_are_in_the_next_status(
-    watch: CrawlMonitor, demo_collection: DemoCollection
+    monitor: CrawlMonitor, demo_collection: DemoCollection
 ) -> None:
     page = page_of_kind(demo_collection, "static")
-    tell(watch, page, to_epoch(START), Outcome.OK)
-    tell(watch, page, to_epoch(START) + 3600, Outcome.NOT_MODIFIED, Change(False))
-    status = watch.status(START + timedelta(hours=2))
+    add_visit(monitor, page, to_epoch(START), Outcome.OK)
+    add_visit(monitor, page, to_epoch(START) + 3600, Outcome.NOT_MODIFIED, Change(False))
+    status = monitor.status(START + timedelta(hours=2))
     assert status.outcomes == {"ok": 1, "not-modified": 1}
     assert status.visits == status.scores[0].visits == 2
     assert status.spending == SPENDING
@@ -79,15 +79,15 @@ def test_queued_events_are_in_the_next_status(
 
 
 def test_real_changes_are_distinguished_from_noise(
-    watch: CrawlMonitor, demo_collection: DemoCollection
+    monitor: CrawlMonitor, demo_collection: DemoCollection
 ) -> None:
     news, status = page_of_kind(demo_collection, "news"), page_of_kind(demo_collection, "status")
     changed = float(demo_collection.web.change_times(demo_collection.web_indices[news])[0])
     change = Change(True, words=12, new_internal=2, new_external=0)
     for page in (news, status):
-        tell(watch, page, changed - 3600, Outcome.OK)
-        tell(watch, page, changed + 3600, Outcome.OK, change)
-    status = watch.status(from_epoch(changed + 7200))
+        add_visit(monitor, page, changed - 3600, Outcome.OK)
+        add_visit(monitor, page, changed + 3600, Outcome.OK, change)
+    status = monitor.status(from_epoch(changed + 7200))
     assert sorted(whats(status)) == [
         "changed, but only in what differs at every visit",
         "words changed: 12, new links: 2",
@@ -96,33 +96,33 @@ def test_real_changes_are_distinguished_from_noise(
 
 
 def test_a_visit_without_content_is_reported_and_refreshes_no_copy(
-    watch: CrawlMonitor, demo_collection: DemoCollection
+    monitor: CrawlMonitor, demo_collection: DemoCollection
 ) -> None:
     page = page_of_kind(demo_collection, "guarded")
-    tell(watch, page, to_epoch(START), Outcome.CAPTCHA)
-    status = watch.status(START + timedelta(hours=1))
+    add_visit(monitor, page, to_epoch(START), Outcome.CAPTCHA)
+    status = monitor.status(START + timedelta(hours=1))
     assert whats(status) == ["captcha: no content, no change"]
     assert status.scores[0].fresh_now == 0.0
 
 
 def test_a_page_outside_the_web_counts_only_for_outcomes(
-    watch: CrawlMonitor, demo_collection: DemoCollection
+    monitor: CrawlMonitor, demo_collection: DemoCollection
 ) -> None:
     visit = Visit(uuid4().bytes, demo_collection.forbidden_page, START, Outcome.ROBOTS)
-    watch.on_event(CrawlEvent([(visit, None)], SPENDING, queue=QUIET, recording_seconds=0.01))
-    status = watch.status(START + timedelta(hours=1))
+    monitor.on_event(CrawlEvent([(visit, None)], SPENDING, queue=QUIET, recording_seconds=0.01))
+    status = monitor.status(START + timedelta(hours=1))
     assert status.outcomes == {"robots": 1}
     assert status.scores[0].visits == 0
 
 
 def test_pages_are_shown_with_their_forecasts(
-    watch: CrawlMonitor, demo_collection: DemoCollection
+    monitor: CrawlMonitor, demo_collection: DemoCollection
 ) -> None:
     page = demo_collection.pages_to_show(3)[0]
     start = to_epoch(START)
-    tell(watch, page, start, Outcome.OK)
-    tell(watch, page, start + 86_400, Outcome.OK, Change(True, words=3))
-    status = watch.status(START + timedelta(days=2))
+    add_visit(monitor, page, start, Outcome.OK)
+    add_visit(monitor, page, start + 86_400, Outcome.OK, Change(True, words=3))
+    status = monitor.status(START + timedelta(days=2))
     shown = status.pages[0]
     assert len(status.pages) == 3
     assert (shown.name, shown.kind) == (demo_collection.name(page), demo_collection.kind(page))
@@ -136,22 +136,22 @@ def test_pages_are_shown_with_their_forecasts(
     assert 0 < shown.chance < 1
 
 
-def test_the_status_is_shown_until_the_context_ends(watch: CrawlMonitor) -> None:
-    seen: SimpleQueue[LiveStatus] = SimpleQueue()
-    with watch.showing_status(FixedClock(START), seen.put):
-        assert seen.get(timeout=30).now == START
+def test_the_status_is_shown_until_the_context_ends(monitor: CrawlMonitor) -> None:
+    statuses: SimpleQueue[LiveStatus] = SimpleQueue()
+    with monitor.showing_status(FixedClock(START), statuses.put):
+        assert statuses.get(timeout=30).now == START
 
 
-def test_a_fault_while_showing_is_not_hidden(watch: CrawlMonitor) -> None:
+def test_a_fault_while_showing_is_not_hidden(monitor: CrawlMonitor) -> None:
     tried = Event()
 
     def fail(_sight: LiveStatus) -> None:
         tried.set()
         raise ValueError("no room on the screen")
 
-    def watch_until_tried() -> None:
-        with watch.showing_status(FixedClock(START), fail):
+    def show_until_tried() -> None:
+        with monitor.showing_status(FixedClock(START), fail):
             assert tried.wait(timeout=30)
 
     with pytest.raises(ValueError, match="no room"):
-        watch_until_tried()
+        show_until_tried()

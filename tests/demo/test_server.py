@@ -65,8 +65,8 @@ def test_a_closed_server_does_not_respond() -> None:
 
 
 def test_ports_can_be_chosen_and_must_be_free() -> None:
-    with socket.create_server((ADDRESS, 0)) as taken:
-        port = port_of(taken)
+    with socket.create_server((ADDRESS, 0)) as busy_socket:
+        port = port_of(busy_socket)
         with pytest.raises(UsageError, match="are not free"):
             open_sockets(2, port)
     with open_sockets(1, port)[0] as again:

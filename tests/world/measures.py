@@ -41,14 +41,14 @@ class Memory:
         self.visits, self.changes, self.since = (np.zeros(pages) for _ in range(3))
         self.last, self.halved, self.weighted = (np.zeros(pages) for _ in range(3))
 
-    def take(self, visited: np.ndarray, found: np.ndarray) -> None:
+    def take(self, visited: np.ndarray, changed: np.ndarray) -> None:
         elapsed = self.since[visited] if self.by_cycle else 1.0
         self.cycles += 1
         self.visits[visited] += 1
-        self.changes[visited] += found
-        self.last[visited] = found
-        self.halved[visited] = self.halved[visited] * 0.5**elapsed + found
-        self.weighted[visited] += self._reading()[visited] * found
+        self.changes[visited] += changed
+        self.last[visited] = changed
+        self.halved[visited] = self.halved[visited] * 0.5**elapsed + changed
+        self.weighted[visited] += self._reading()[visited] * changed
         self.since[visited] = 0
 
     def scores(self, rule: Rule, rng: np.random.Generator) -> np.ndarray:

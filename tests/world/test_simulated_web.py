@@ -24,9 +24,9 @@ def at(web: SimulatedWeb, days: float) -> float:
     return web.span.start + days * DAY
 
 
-def view(sight: ParsedVisit) -> View:
-    assert sight.view is not None
-    return sight.view
+def view(parsed: ParsedVisit) -> View:
+    assert parsed.view is not None
+    return parsed.view
 
 
 def undisturbed(web: SimulatedWeb, page: int, epoch: float) -> bool:
@@ -85,12 +85,12 @@ def test_a_quiet_page_shows_other_words_exactly_when_its_version_is_another(
     for page, asked in enumerate(web.pages):
         if asked.is_noisy or asked.kind == "script":
             continue
-        seen = [(t, look(page, t, 1)) for t in moments if undisturbed(web, page, t)]
-        versions = [web.version_at(page, t) for t, _ in seen]
-        hashes = [view(sight).text_hash for _, sight in seen]
+        looks = [(t, look(page, t, 1)) for t in moments if undisturbed(web, page, t)]
+        versions = [web.version_at(page, t) for t, _ in looks]
+        hashes = [view(parsed).text_hash for _, parsed in looks]
         assert len(set(zip(versions, hashes, strict=True))) == len(set(versions))
         assert len(set(hashes)) == len(set(versions))
-        assert all(sight.outcome is Outcome.OK for _, sight in seen)
+        assert all(parsed.outcome is Outcome.OK for _, parsed in looks)
 
 
 def test_noise_differs_at_every_visit_around_the_same_words(web: SimulatedWeb, look: Look) -> None:
@@ -168,9 +168,9 @@ def test_a_feed_links_what_its_page_links(web: SimulatedWeb, look: Look) -> None
     assert front is not None
     assert feed is not None
     body = web.render(feed, at(web, 4), 1).body.decode()
-    told = {entry.url for entry in feed_entries(body, "http://herald.example/feed.xml")}
-    assert told
-    assert told <= set(view(look(front, at(web, 4), 1)).links.urls)
+    feed_urls = {entry.url for entry in feed_entries(body, "http://herald.example/feed.xml")}
+    assert feed_urls
+    assert feed_urls <= set(view(look(front, at(web, 4), 1)).links.urls)
     np.testing.assert_array_equal(web.change_times(feed), web.change_times(front))
 
 

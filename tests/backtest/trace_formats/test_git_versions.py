@@ -13,9 +13,11 @@ A, B = "git:terms/a.html", "git:terms/b.html"
 def drawn(versions: GitVersions) -> dict[str, str]:
     """Return each page's cells by its URL."""
     table = versions.build()
-    found = cells_of_all_days(table, min_known_share=0.0)
-    lines = np.where(found.unknown, "?", np.where(found.changed, "x", "."))
-    return {table.urls[page]: "".join(line) for page, line in zip(found.pages, lines, strict=True)}
+    trace_cells = cells_of_all_days(table, min_known_share=0.0)
+    lines = np.where(trace_cells.unknown, "?", np.where(trace_cells.changed, "x", "."))
+    return {
+        table.urls[page]: "".join(line) for page, line in zip(trace_cells.pages, lines, strict=True)
+    }
 
 
 def test_a_run_that_left_a_page_as_it_was_found_it_unchanged() -> None:
@@ -58,9 +60,9 @@ def test_new_links_are_those_that_the_version_before_had_not() -> None:
     versions = GitVersions()
     for day, links in enumerate(("a", "ab", "bcd", "a")):
         versions.add(observe(day, html(f"{day}", *links), url="https://example.org/"))
-    found = cells_of_all_days(versions.build())
-    assert found.new_links is not None
-    assert found.new_links.tolist() == [[1, 2, 1]]
+    trace_cells = cells_of_all_days(versions.build())
+    assert trace_cells.new_links is not None
+    assert trace_cells.new_links.tolist() == [[1, 2, 1]]
 
 
 def test_a_repository_without_pages_has_no_days() -> None:

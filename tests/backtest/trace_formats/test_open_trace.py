@@ -138,7 +138,7 @@ def test_daily_observations_bring_their_new_links(tmp_path: Path) -> None:
 
 def test_a_collection_is_a_trace_of_its_looks_by_days(tmp_path: Path) -> None:
     urls = [f"https://example.org/{name}" for name in ("a", "b")]
-    with make_collection(tmp_path / "kept") as collection:
+    with make_collection(tmp_path / "saved") as collection:
         for day, (first, second) in enumerate([(1, 1), (2, 1), (2, 1), (3, 0), (3, 2), (3, 2)]):
             looks = [observe(day, html(str(first), *"xyz"[:first]), url=urls[0])]
             if second:
@@ -148,34 +148,34 @@ def test_a_collection_is_a_trace_of_its_looks_by_days(tmp_path: Path) -> None:
             record(collection, looks)
         collection.change_settings(collection.page(urls[1]), [("importance", 3.0)])
         collection.add("https://example.org/never-visited")
-    trace = open_trace(tmp_path / "kept")
-    assert (trace.name, lines_of(trace)) == ("kept", ["x.x..", "..?x."])
+    trace = open_trace(tmp_path / "saved")
+    assert (trace.name, lines_of(trace)) == ("saved", ["x.x..", "..?x."])
     assert trace.pages.importance.tolist() == [1.0, 3.0]
     assert trace.new_links is not None
     assert trace.new_links[:, 0].tolist() == [1, 0, 1, 0, 0]
 
 
 def test_a_collection_may_be_opened_by_source(tmp_path: Path) -> None:
-    with make_collection(tmp_path / "kept") as collection:
+    with make_collection(tmp_path / "saved") as collection:
         for source, days in (("old", (0, 1, 2, 3)), ("new", (90, 91, 92, 93))):
             for page in "ab":
                 url = f"https://example.org/{page}"
                 record(collection, [
                     observe(day, html(f"{day} {page}"), url=url, source=source) for day in days
                 ])  # fmt: skip
-    trace = open_trace(tmp_path / "kept", name="new")
+    trace = open_trace(tmp_path / "saved", name="new")
     assert (trace.name, lines_of(trace)) == ("new", ["xxx", "xxx"])
     said = "no page is known on 80% of the 93 days from 2024-01-02 to 2024-04-03, the best one on"
     with pytest.raises(BadInputError, match=said):
-        open_trace(tmp_path / "kept")
+        open_trace(tmp_path / "saved")
     with pytest.raises(NotFoundError, match="no page has source 'newest'"):
-        open_trace(tmp_path / "kept", name="newest")
+        open_trace(tmp_path / "saved", name="newest")
 
 
 def test_a_saved_trace_opens_as_it_was(tmp_path: Path) -> None:
     trace = drawn("x.x?", "..xx")
-    save_trace(trace, tmp_path / "kept")
-    opened = open_trace(tmp_path / "kept")
+    save_trace(trace, tmp_path / "saved")
+    opened = open_trace(tmp_path / "saved")
     assert (opened.name, opened.digest) == ("drawn", trace.digest)
 
 
@@ -209,7 +209,7 @@ def test_every_format_is_recognised(tmp_path: Path) -> None:
 def test_a_trace_on_which_all_policies_are_equal_is_refused(
     tmp_path: Path, lines: tuple[str, ...]
 ) -> None:
-    save_trace(drawn(*lines), tmp_path / "kept")
+    save_trace(drawn(*lines), tmp_path / "saved")
     said = {
         "x.x..": "has one page",
         "?????": "has only unknown cells",
@@ -217,7 +217,7 @@ def test_a_trace_on_which_all_policies_are_equal_is_refused(
         "xx...": "has no change after the first 2 cycles",
     }
     with pytest.raises(BadInputError, match=said[lines[0]]):
-        open_trace(tmp_path / "kept")
+        open_trace(tmp_path / "saved")
 
 
 def test_files_without_known_days_are_rejected(tmp_path: Path) -> None:

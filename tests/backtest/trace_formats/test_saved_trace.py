@@ -59,34 +59,34 @@ def zip_up(path: Path) -> None:
 
 
 def test_a_saved_trace_is_opened_unchanged(trace: Trace, tmp_path: Path) -> None:
-    save_trace(trace, tmp_path / "kept")
-    opened = open_saved_trace(tmp_path / "kept")
+    save_trace(trace, tmp_path / "saved")
+    opened = open_saved_trace(tmp_path / "saved")
     assert (opened.name, opened.cycles, len(opened.pages)) == ("groups", 9, 13)
     assert lines_of(opened) == lines_of(trace)
     for column in ("ids", "hosts", "sites", "directories", "importance", "known_since"):
         assert np.array_equal(getattr(opened.pages, column), getattr(trace.pages, column))
     assert np.array_equal(opened.new_links, trace.new_links)
     assert opened.digest == trace.digest
-    assert list(tmp_path.iterdir()) == [tmp_path / "kept"]
+    assert list(tmp_path.iterdir()) == [tmp_path / "saved"]
 
 
 def test_a_trace_without_links_has_none_when_opened(tmp_path: Path) -> None:
-    save_trace(drawn("x.?", "..x"), tmp_path / "kept")
-    assert open_saved_trace(tmp_path / "kept").new_links is None
+    save_trace(drawn("x.?", "..x"), tmp_path / "saved")
+    assert open_saved_trace(tmp_path / "saved").new_links is None
 
 
 def test_columns_are_mapped_and_cannot_be_written(trace: Trace, tmp_path: Path) -> None:
-    save_trace(trace, tmp_path / "kept")
-    bits = open_saved_trace(tmp_path / "kept").changed_bits
+    save_trace(trace, tmp_path / "saved")
+    bits = open_saved_trace(tmp_path / "saved").changed_bits
     assert isinstance(bits.base, np.memmap)
     assert not bits.flags.writeable
 
 
 def test_a_folder_that_is_there_is_left_alone(trace: Trace, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("dear")
-    for taken in (tmp_path, tmp_path / "mine"):
+    for existing_folder in (tmp_path, tmp_path / "mine"):
         with pytest.raises(UsageError, match="is there already"):
-            save_trace(trace, taken)
+            save_trace(trace, existing_folder)
     assert (tmp_path / "mine").read_text() == "dear"
 
 
@@ -98,13 +98,13 @@ def test_a_folder_appears_only_when_it_is_whole(
 
     monkeypatch.setattr(np, "save", full)
     with pytest.raises(NoSpaceError, match="No space left"):
-        save_trace(trace, tmp_path / "kept")
+        save_trace(trace, tmp_path / "saved")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_made_is_refused(trace: Trace, tmp_path: Path) -> None:
     with pytest.raises(NoSpaceError, match="cannot be written"):
-        save_trace(trace, tmp_path / "missing" / "kept")
+        save_trace(trace, tmp_path / "missing" / "saved")
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_a_folder_that_cannot_be_made_is_refused(trace: Trace, tmp_path: Path) -
 def test_a_damaged_or_foreign_folder_is_refused(
     trace: Trace, tmp_path: Path, damage: Callable[[Path], object], said: str
 ) -> None:
-    save_trace(trace, tmp_path / "kept")
-    damage(tmp_path / "kept")
+    save_trace(trace, tmp_path / "saved")
+    damage(tmp_path / "saved")
     with pytest.raises(BadInputError, match=said) as refused:
-        open_saved_trace(tmp_path / "kept")
-    assert str(tmp_path / "kept") in str(refused.value)
+        open_saved_trace(tmp_path / "saved")
+    assert str(tmp_path / "saved") in str(refused.value)

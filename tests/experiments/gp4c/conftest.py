@@ -13,7 +13,7 @@ SIZE = SearchSize(population=16, generations=2, seeds=1, folds=3)
 
 
 @pytest.fixture(scope="session")
-def found() -> TraceResults:
+def results() -> TraceResults:
     engine = LocalEngine(1)
     formulas = run_searches(SMALL, SIZE, engine, None, ignore_progress)
     results = run_crawls(SMALL, formulas, engine, ignore_progress)

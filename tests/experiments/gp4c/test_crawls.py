@@ -31,7 +31,7 @@ def test_a_rule_and_its_formula_find_the_same(curves: dict[tuple[str, float], Fo
 def test_every_cycle_after_the_warm_up_is_measured(
     curves: dict[tuple[str, float], FoldCurve],
 ) -> None:
-    assert {len(each.changerate) for each in curves.values()} == {18}
+    assert {len(curve.changerate) for curve in curves.values()} == {18}
 
 
 def test_with_fewer_visits_copies_are_less_fresh(

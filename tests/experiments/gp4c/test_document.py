@@ -26,25 +26,25 @@ def test_every_table_stands_in_the_document(text: str) -> None:
 
 
 def test_other_figures_give_another_table_and_leave_the_words(text: str) -> None:
-    held = expected_figures.read_figures()
+    stored = expected_figures.read_figures()
     rows = [
         replace(row, ours=0.987, margin=None)
         if isinstance(row, MeanRow)
         and (row.trace, row.method, row.metric) == ("world", "cg", "ndcg")
         else row
-        for row in held.rows
+        for row in stored.rows
     ]
-    after = fill_tables(text, ExpectedFigures(held.traces, rows)).splitlines()
+    after = fill_tables(text, ExpectedFigures(stored.traces, rows)).splitlines()
     different = [line for line, old in zip(after, text.splitlines(), strict=True) if line != old]
     assert len(different) == 1
     assert different[0].startswith("| `cg` | .689 ± .004 | .987 |")
 
 
 def test_stored_figures_are_written_as_they_were_read() -> None:
-    held = expected_figures.read_figures()
-    assert expected_figures.to_json(held.traces, held.rows) == expected_figures.EXPECTED.read_text(
-        "utf-8"
-    )
+    stored = expected_figures.read_figures()
+    assert expected_figures.to_json(
+        stored.traces, stored.rows
+    ) == expected_figures.EXPECTED.read_text("utf-8")
 
 
 def test_the_document_says_how_much_each_kind_of_search_was() -> None:

@@ -20,8 +20,8 @@ from experiments.gp4c.paper_figures import PAPER_MEANS, PAPER_WINS
 
 
 @pytest.fixture(scope="module")
-def table(found: TraceResults) -> list[ResultRow]:
-    return result_rows([found])
+def table(results: TraceResults) -> list[ResultRow]:
+    return result_rows([results])
 
 
 def of_table(table: list[ResultRow], name: str) -> list[ResultRow]:
@@ -71,11 +71,11 @@ def test_the_clocks_are_compared_fold_by_fold(table: list[ResultRow]) -> None:
         assert row.ours == pytest.approx(ours - theirs)
 
 
-def test_a_mean_is_that_of_its_folds(table: list[ResultRow], found: TraceResults) -> None:
+def test_a_mean_is_that_of_its_folds(table: list[ResultRow], results: TraceResults) -> None:
     row = next(
         r for r in table if isinstance(r, MeanRow) and (r.method, r.metric) == ("nad", "ndcg")
     )
-    folds = [_ndcg(each.curves["nad", 0.05]) for each in found.fold_crawls]
+    folds = [_ndcg(crawls.curves["nad", 0.05]) for crawls in results.fold_crawls]
     assert row.ours == pytest.approx(sum(folds) / len(folds))
     assert row.margin is not None
     assert row.margin > 0

@@ -26,31 +26,31 @@ def test_the_world_is_searched_as_in_the_paper_and_real_pages_further() -> None:
     assert {kind.clock for kind in real} == {"visit", "cycle"}
 
 
-def test_every_fold_keeps_formulas_of_every_kind(found: TraceResults) -> None:
-    assert set(found.formulas) == {*VISIT_KINDS, *CYCLE_KINDS}
-    assert all(len(folds) == 3 and all(folds) for folds in found.formulas.values())
+def test_every_fold_keeps_formulas_of_every_kind(results: TraceResults) -> None:
+    assert set(results.formulas) == {*VISIT_KINDS, *CYCLE_KINDS}
+    assert all(len(folds) == 3 and all(folds) for folds in results.formulas.values())
 
 
-def test_learned_formulas_beat_chance_on_pages_that_no_search_used(found: TraceResults) -> None:
-    for each in found.fold_crawls:
-        chance = each.curves["rand", BUDGET].ndcg
-        learnt = each.curves[label(SearchKind("all", "ndcg")), BUDGET].ndcg
-        assert np.nanmean(learnt) > 2 * np.nanmean(chance)
+def test_learned_formulas_beat_chance_on_pages_that_no_search_used(results: TraceResults) -> None:
+    for crawls in results.fold_crawls:
+        chance = crawls.curves["rand", BUDGET].ndcg
+        learned = crawls.curves[label(SearchKind("all", "ndcg")), BUDGET].ndcg
+        assert np.nanmean(learned) > 2 * np.nanmean(chance)
 
 
-def test_the_formula_for_all_variables_crawls_with_every_budget(found: TraceResults) -> None:
-    held = {
+def test_the_formula_for_all_variables_crawls_with_every_budget(results: TraceResults) -> None:
+    budgets_used = {
         entry.budget
-        for entry in crawl_entries(found.source, found.formulas, 0)
+        for entry in crawl_entries(results.source, results.formulas, 0)
         if entry.name == label(SearchKind("all", "ndcg"))
     }
-    assert held == set(BUDGETS)
+    assert budgets_used == set(BUDGETS)
 
 
-def test_a_selected_formula_is_tested_without_each_of_its_variables(found: TraceResults) -> None:
+def test_a_selected_formula_is_tested_without_each_of_its_variables(results: TraceResults) -> None:
     kind = SearchKind("all", "ndcg")
-    best = select_formula(found.formulas[kind][0], "best").formula
-    names = {entry.name for entry in crawl_entries(found.source, found.formulas, 0)}
+    best = select_formula(results.formulas[kind][0], "best").formula
+    names = {entry.name for entry in crawl_entries(results.source, results.formulas, 0)}
     assert best.variables
     assert all(f"{label(kind)} without {name}" in names for name in best.variables)
 

@@ -20,11 +20,11 @@ def test_the_last_thing_printed_is_one_document(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     run(monkeypatch, "--json", "--work", str(tmp_path / "work"), "--pictures", str(tmp_path))
-    told = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert told["name"] == "gp4c"
-    assert "generated world only" in told["data"]
-    assert "2 generations of 6 formulas" in told["data"]
-    tables = {row["table"] for row in told["rows"]}
+    output = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert output["name"] == "gp4c"
+    assert "generated world only" in output["data"]
+    assert "2 generations of 6 formulas" in output["data"]
+    tables = {row["table"] for row in output["rows"]}
     assert {"t2", "t3", "fig3", "fig4", "fig5", "formulas", "names"} <= tables
     assert len(list(tmp_path.glob("fig?-world-*.svg"))) == 6
     assert len(list((tmp_path / "work").iterdir())) == 2 * 6
@@ -35,12 +35,12 @@ def test_without_data_the_tables_say_so_and_nothing_is_stored(
 ) -> None:
     before = EXPECTED.read_text("utf-8")
     run(monkeypatch)
-    told = capsys.readouterr()
-    assert told.out.startswith("gp4c: the generated world only")
-    assert "| `gp-all` | .726 ± .006 |" in told.out
-    assert "| ChangeRate | paper | world |\n" in told.out
-    assert "1 seed, 2 folds" in told.out
-    assert "world: search 12 of 12" in told.err
+    output = capsys.readouterr()
+    assert output.out.startswith("gp4c: the generated world only")
+    assert "| `gp-all` | .726 ± .006 |" in output.out
+    assert "| ChangeRate | paper | world |\n" in output.out
+    assert "1 seed, 2 folds" in output.out
+    assert "world: search 12 of 12" in output.err
     assert EXPECTED.read_text("utf-8") == before
 
 
@@ -51,7 +51,7 @@ def test_the_paper_searches_more() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "output"),
     [
         (("--trace=foo",), "invalid choice: 'foo'"),
         (("--trace=mixed",), "--trace mixed needs --data DIR"),
@@ -67,13 +67,13 @@ def test_invalid_options_give_a_one_line_error(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     words: tuple[str, ...],
-    told: str,
+    output: str,
 ) -> None:
     before = EXPECTED.read_text("utf-8")
     with pytest.raises(SystemExit) as stopped:
         run(monkeypatch, *words)
     assert stopped.value.code == 2
-    assert told in capsys.readouterr().err.splitlines()[-1]
+    assert output in capsys.readouterr().err.splitlines()[-1]
     assert EXPECTED.read_text("utf-8") == before
 
 
@@ -106,5 +106,7 @@ def test_less_than_the_default_search_or_another_world_is_small(
 ) -> None:
     options = command.make_parser().parse_args(list(words))
     world = TraceSource("world", pages=options.pages, seed=options.seed)
-    held = {each.name for each in (world, TraceSource("snap")) if command.is_small(each, options)}
-    assert held == small
+    small_names = {
+        source.name for source in (world, TraceSource("snap")) if command.is_small(source, options)
+    }
+    assert small_names == small

@@ -12,13 +12,13 @@ from experiments.gp4c.evaluation import ChosenFormulaRow, MeanRow, crawl_name
 
 DATA = Path(os.environ["FRESHET_DATA"])
 FOLDS = range(5)
-HELD = expected_figures.read_figures()
+STORED = expected_figures.read_figures()
 REAL = [source for source in sources(DATA, 0) if not source.is_world]
 
 
 @pytest.mark.parametrize("source", REAL, ids=lambda source: source.name)
 def test_the_data_is_that_of_the_published_run(source: TraceSource) -> None:
-    digests = {each.name: each.digest for each in HELD.traces}
+    digests = {trace.name: trace.digest for trace in STORED.traces}
     assert open_source(source).digest == digests[source.name]
 
 
@@ -26,15 +26,17 @@ def test_the_data_is_that_of_the_published_run(source: TraceSource) -> None:
 def test_selected_formulas_reproduce_their_figures(source: TraceSource) -> None:
     chosen = [
         row
-        for row in HELD.rows
+        for row in STORED.rows
         if isinstance(row, ChosenFormulaRow) and (row.trace, row.table) == (source.name, "formulas")
     ]
     some = [row for row in chosen if row.fold == 1 and row.method in {"gp-basic", "gp-all"}]
     assert some
-    whole = [CrawlEntry(f"{row.method} {row.metric}", row.formula, is_formula=True) for row in some]
-    found = crawls_from_columns(crawl_all(entry_columns(source, 0, whole))).curves
+    entries = [
+        CrawlEntry(f"{row.method} {row.metric}", row.formula, is_formula=True) for row in some
+    ]
+    curves = crawls_from_columns(crawl_all(entry_columns(source, 0, entries))).curves
     for row in some:
-        curve = getattr(found[f"{row.method} {row.metric}", 0.05], row.metric)
+        curve = getattr(curves[f"{row.method} {row.metric}", 0.05], row.metric)
         assert np.nanmean(curve) == pytest.approx(row.ours, abs=1e-4)
 
 
@@ -44,17 +46,19 @@ def test_rules_and_formulas_do_not_fall_below_their_floors(source: TraceSource) 
         crawls_from_columns(crawl_all(entry_columns(source, fold, entries(source, fold))))
         for fold in FOLDS
     ]
-    held = [row for row in HELD.rows if isinstance(row, MeanRow) and row.trace == source.name]
-    assert len({row.method for row in held}) > 20
-    for row in held:
+    mean_rows = [
+        row for row in STORED.rows if isinstance(row, MeanRow) and row.trace == source.name
+    ]
+    assert len({row.method for row in mean_rows}) > 20
+    for row in mean_rows:
         name = crawl_name(row.method, row.metric)
-        ours = [np.nanmean(getattr(each.curves[name, 0.05], row.metric)) for each in folds]
+        ours = [np.nanmean(getattr(crawls.curves[name, 0.05], row.metric)) for crawls in folds]
         assert np.mean(ours) >= expected_figures.floor(row), row
 
 
 def entries(source: TraceSource, fold: int) -> list[CrawlEntry]:
     """Return whoever crawled the test pages of a fold, as it is kept."""
-    means = (row for row in HELD.rows if isinstance(row, MeanRow) and row.trace == source.name)
+    means = (row for row in STORED.rows if isinstance(row, MeanRow) and row.trace == source.name)
     rules = {row.method for row in means if not row.method.startswith("gp-")}
     return [
         *(CrawlEntry(name, name, is_formula=" " in name) for name in sorted(rules)),
@@ -65,7 +69,7 @@ def entries(source: TraceSource, fold: int) -> list[CrawlEntry]:
                 is_formula=True,
                 clock="cycle" if row.method.endswith("-cycle") else "visit",
             )
-            for row in HELD.rows
+            for row in STORED.rows
             if isinstance(row, ChosenFormulaRow)
             and (row.trace, row.table, row.fold) == (source.name, "formulas", fold + 1)
         ),

@@ -33,17 +33,20 @@ def test_another_seed_is_another_batch() -> None:
 
 
 def test_a_size_has_a_search_for_every_fold_and_seed() -> None:
-    held = [(case.fold, case.seed) for case in cases(SOURCE, SearchKind(), SearchSize(8, 2, 2, 3))]
-    assert held == [(0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2)]
+    fold_seeds = [
+        (case.fold, case.seed) for case in cases(SOURCE, SearchKind(), SearchSize(8, 2, 2, 3))
+    ]
+    assert fold_seeds == [(0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2)]
 
 
 def test_a_search_keeps_formulas_of_its_names_the_best_first() -> None:
     formulas = formulas_from_columns(search(CASE.columns()), VARIABLES_BY_TERMINAL_SET["basic"])
     assert formulas
     assert all(
-        each.formula.variables <= set(VARIABLES_BY_TERMINAL_SET["basic"]) for each in formulas
+        validated.formula.variables <= set(VARIABLES_BY_TERMINAL_SET["basic"])
+        for validated in formulas
     )
-    training = [each.training for each in formulas]
+    training = [validated.training for validated in formulas]
     assert training == sorted(training, reverse=True)
 
 
@@ -54,9 +57,13 @@ def test_a_search_is_one_of_those_that_freshet_evolve_makes() -> None:
         formulas_from_columns(search(CASE.columns()), VARIABLES_BY_TERMINAL_SET["basic"]),
         task.selection,
     )
-    found = next(each for each in among if (each.fold, each.seed) == (CASE.fold + 1, CASE.seed))
-    assert (found.formula, found.training) == (best.formula, best.training)
-    assert found.validation == best.validation
+    same_search = next(
+        validated
+        for validated in among
+        if (validated.fold, validated.seed) == (CASE.fold + 1, CASE.seed)
+    )
+    assert (same_search.formula, same_search.training) == (best.formula, best.training)
+    assert same_search.validation == best.validation
 
 
 def test_a_search_finds_the_same_again() -> None:

@@ -61,9 +61,9 @@ def test_versions_are_as_alike_as_their_population_says(web: list[HourlyPage]) -
     people = draw_population(ONE_PAGE_PER_SITE, PAGES, HOURS, 1)
     measured = [successive_dice(hourly_series(page)) for page in web]
     means = [(np.mean(dice), people.dice[n]) for n, dice in enumerate(measured) if dice]
-    found, wanted = np.array(means).T
-    assert found.mean() == pytest.approx(wanted.mean(), abs=0.005)
-    assert np.abs(found - wanted).max() < 0.1
+    measured_dice, wanted = np.array(means).T
+    assert measured_dice.mean() == pytest.approx(wanted.mean(), abs=0.005)
+    assert np.abs(measured_dice - wanted).max() < 0.1
 
 
 def test_a_list_is_renewed_in_the_hours_that_were_drawn() -> None:

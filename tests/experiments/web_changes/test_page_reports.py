@@ -33,17 +33,17 @@ def headlines(number: int) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a front page with a new story every half hour, and nothing else."""
-    made = tmp_path_factory.mktemp("pages")
+    folder_made = tmp_path_factory.mktemp("pages")
     start = datetime(2026, 1, 5, tzinfo=UTC)
     pl.DataFrame({
         "page": [PAGE] * VERSIONS,
         "kind": ["text"] * VERSIONS,
         "time": [start + timedelta(minutes=30 * number) for number in range(VERSIONS)],
         "html": [headlines(number) for number in range(VERSIONS)],
-    }).write_parquet(made / f"versions_{PART}.parquet")
+    }).write_parquet(folder_made / f"versions_{PART}.parquet")
     schema = {"part": pl.String, "page": pl.String, "day": pl.Date, "changed": pl.Boolean}
-    pl.DataFrame(schema=schema).write_parquet(made / "observations.parquet")
-    return made
+    pl.DataFrame(schema=schema).write_parquet(folder_made / "observations.parquet")
+    return folder_made
 
 
 @pytest.fixture(scope="module")
@@ -54,27 +54,27 @@ def measured(folder: Path) -> MeasuredPages:
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path, measured: MeasuredPages) -> list[PageReport]:
+def reports(folder: Path, measured: MeasuredPages) -> list[PageReport]:
     others = language_of_version(count_words("and weather about other pages " * 500))
     return report_pages(folder, 1, merge_languages(measured.language, others))
 
 
-def test_a_front_page_has_the_knot_that_its_stories_give_it(found: list[PageReport]) -> None:
-    figures = report_tables(found)
+def test_a_front_page_has_the_knot_that_its_stories_give_it(reports: list[PageReport]) -> None:
+    figures = report_tables(reports)
     assert figures["fig4", PAGE, "shape"].value == "knotted"
     assert figures["fig4", PAGE, "knot_hours"].value == pytest.approx(STORIES / 2, rel=0.1)
 
 
-def test_the_words_that_stay_are_those_of_every_version(found: list[PageReport]) -> None:
-    (one,) = found
-    assert set(one.study.spell_words(np.flatnonzero(one.study.terms.staying_power > 0.8))) == {
+def test_the_words_that_stay_are_those_of_every_version(reports: list[PageReport]) -> None:
+    (report,) = reports
+    assert set(report.study.spell_words(np.flatnonzero(report.study.terms.staying_power > 0.8))) == {
         "news", "and", "weather", "about",
     }  # fmt: skip
-    assert "story0" in one.passing
+    assert "story0" in report.passing
 
 
-def test_versions_half_an_hour_apart_give_dice_and_no_shares(found: list[PageReport]) -> None:
-    figures = half_hourly_figures(found)
+def test_versions_half_an_hour_apart_give_dice_and_no_shares(reports: list[PageReport]) -> None:
+    figures = half_hourly_figures(reports)
     assert figures.keys() == {
         ("t2", "32 minutes", "dice_mean"),
         ("t2", "32 minutes", "dice_median"),
@@ -88,9 +88,9 @@ def test_hourly_pages_are_shown_apart(measured: MeasuredPages) -> None:
 
 
 def test_charts_of_pages_are_small_files(
-    folder: Path, measured: MeasuredPages, found: list[PageReport], tmp_path: Path
+    folder: Path, measured: MeasuredPages, reports: list[PageReport], tmp_path: Path
 ) -> None:
-    files = draw_charts(tmp_path, figure_rows(paper_figures(), {}, {}), {"real": measured}, found)
+    files = draw_charts(tmp_path, figure_rows(paper_figures(), {}, {}), {"real": measured}, reports)
     assert {file.stem for file in files} == {
         "changes-real", "intervals-real", "similarities-real", "survival",
         "curve-bbc-front", "words-bbc-front",
@@ -100,5 +100,5 @@ def test_charts_of_pages_are_small_files(
 
 def test_reading_a_batch_twice_gives_the_same_page(folder: Path) -> None:
     (batch,) = window_batches(folder, 1)
-    (one,), (two,) = read_pages(batch), read_pages(batch)
-    assert np.array_equal(one.texts.version_indices, two.texts.version_indices)
+    (report,), (two,) = read_pages(batch), read_pages(batch)
+    assert np.array_equal(report.texts.version_indices, two.texts.version_indices)

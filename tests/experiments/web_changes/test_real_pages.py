@@ -23,8 +23,10 @@ def test_a_part_gives_the_stored_figures() -> None:
     wanted = [
         batch for batch in window_batches(DATA, HELD["seed"]) if batch.windows[0].part == PART
     ]
-    found = figures_by_part(gather_results(measure_real_batch(batch.columns()) for batch in wanted))
+    figures = figures_by_part(
+        gather_results(measure_real_batch(batch.columns()) for batch in wanted)
+    )
     assert ROWS
     for row in ROWS:
-        value = found[row["table"], row["group"], row["metric"]].value
+        value = figures[row["table"], row["group"], row["metric"]].value
         assert value == pytest.approx(row["real"], abs=row["tolerance"])
