@@ -65,23 +65,38 @@ def test_looks_come_in_time_order_whatever_order_they_were_stored_in(tmp_path: P
 
 
 def test_a_look_without_bytes_shows_what_the_one_before_showed(tmp_path: Path) -> None:
-    versions = recorded_versions(tmp_path / "c", observe(0, html("a")), unchanged(1), reported(2, False),
-                  observe(3, html("b")), unchanged(4))  # fmt: skip
+    versions = recorded_versions(
+        tmp_path / "c",
+        observe(0, html("a")),
+        unchanged(1),
+        reported(2, False),
+        observe(3, html("b")),
+        unchanged(4),
+    )
     assert versions.series.version_indices.tolist() == [0, 0, 0, 1, 1]
     assert versions.unseen == 0
 
 
 def test_after_a_reported_change_nothing_is_known_until_the_next_bytes(tmp_path: Path) -> None:
-    versions = recorded_versions(tmp_path / "c", observe(0, html("a")), reported(1, True), reported(2, False),
-                  observe(3, html("c")))  # fmt: skip
+    versions = recorded_versions(
+        tmp_path / "c",
+        observe(0, html("a")),
+        reported(1, True),
+        reported(2, False),
+        observe(3, html("c")),
+    )
     assert days(versions) == [0, 3]
     assert (versions.looks, versions.unseen) == (4, 2)
     assert versions.missing_note == "bytes never stored: 2 looks"
 
 
 def test_failed_visits_are_no_looks(tmp_path: Path) -> None:
-    versions = recorded_versions(tmp_path / "c", observe(0, html("a")),
-                  observe(1, None, outcome=Outcome.TIMEOUT), observe(2, html("a")))  # fmt: skip
+    versions = recorded_versions(
+        tmp_path / "c",
+        observe(0, html("a")),
+        observe(1, None, outcome=Outcome.TIMEOUT),
+        observe(2, html("a")),
+    )
     assert (days(versions), versions.looks) == ([0, 2], 2)
 
 
