@@ -65,7 +65,11 @@ def test_a_crawl_is_measured_as_a_plain_one_is(
         crawl_in_cycles(trace, make_policy(name, seed=seed), k), trace.pages.importance, k
     )
     figures = [
-        metrics.changerate, metrics.ndcg, metrics.freshness, metrics.weighted_freshness, metrics.stale_age,
-    ]  # fmt: skip
+        metrics.changerate,
+        metrics.ndcg,
+        metrics.freshness,
+        metrics.weighted_freshness,
+        metrics.stale_age,
+    ]
     for figure, plain in zip(figures, expected, strict=True):
         assert (isnan(figure) and isnan(plain)) or figure == pytest.approx(plain)

@@ -33,17 +33,17 @@ def headlines(number: int) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a front page with a new story every half hour, and nothing else."""
-    folder_made = tmp_path_factory.mktemp("pages")
+    data_folder = tmp_path_factory.mktemp("pages")
     start = datetime(2026, 1, 5, tzinfo=UTC)
     pl.DataFrame({
         "page": [PAGE] * VERSIONS,
         "kind": ["text"] * VERSIONS,
         "time": [start + timedelta(minutes=30 * number) for number in range(VERSIONS)],
         "html": [headlines(number) for number in range(VERSIONS)],
-    }).write_parquet(folder_made / f"versions_{PART}.parquet")
+    }).write_parquet(data_folder / f"versions_{PART}.parquet")
     schema = {"part": pl.String, "page": pl.String, "day": pl.Date, "changed": pl.Boolean}
-    pl.DataFrame(schema=schema).write_parquet(folder_made / "observations.parquet")
-    return folder_made
+    pl.DataFrame(schema=schema).write_parquet(data_folder / "observations.parquet")
+    return data_folder
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +67,8 @@ def test_a_front_page_has_the_knot_that_its_stories_give_it(reports: list[PageRe
 
 def test_the_words_that_stay_are_those_of_every_version(reports: list[PageReport]) -> None:
     (report,) = reports
-    assert set(report.study.spell_words(np.flatnonzero(report.study.terms.staying_power > 0.8))) == {
-        "news", "and", "weather", "about",
-    }  # fmt: skip
+    staying = np.flatnonzero(report.study.terms.staying_power > 0.8)
+    assert set(report.study.spell_words(staying)) == {"news", "and", "weather", "about"}
     assert "story0" in report.passing
 
 
