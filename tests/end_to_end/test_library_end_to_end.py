@@ -129,14 +129,14 @@ def test_links_that_nobody_compared_are_not_told_to_be_none(
 def test_pages_beside_another_writer_are_counted_right(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    introduce = collection.catalog.insert_pages
+    add_pages = collection.catalog.add_pages
 
     def beside(items, now):
         with freshet.open(collection.path) as other:
             other.add(OTHER)
-        return introduce(items, now)
+        return add_pages(items, now)
 
-    monkeypatch.setattr(collection.catalog, "insert_pages", beside)
+    monkeypatch.setattr(collection.catalog, "add_pages", beside)
     added = collection.add_many([URL, OTHER])
     assert (added.new, added.known) == (1, 1)
 
