@@ -64,7 +64,7 @@ def test_in_a_collection_generated_pages_are_not_taken_for_its_own(
     ("words", "code", "said"),
     [
         (("simulate", "shop.csv", "--format", "pdf"), 2, "'pdf' is not a trace format"),
-        (("simulate", "shop.csv", "--format", "trace"), 4, "holds no trace.json"),
+        (("simulate", "shop.csv", "--format", "trace"), 4, "contains no trace.json"),
         (("simulate", "nowhere"), 4, "does not exist"),
         (("simulate", "shop.csv", "--known", "1.1"), 2, "--known"),
         (("simulate", "--format", "csv"), 2, "give the file or folder"),
@@ -80,7 +80,7 @@ def test_in_a_collection_generated_pages_are_not_taken_for_its_own(
             2,
             "--impute has no effect here: all days of generated pages are",
         ),
-        (("export", "trace", ".", "--from", "shop.csv"), 2, "is there already"),
+        (("export", "trace", ".", "--from", "shop.csv"), 2, "exists already"),
         (("export", "trace", "new", "--format", "csv"), 2, "needs --from"),
         (("export", "trace", "new", "--from", "shop.csv", "--trace", "snap"), 2, "has no parts"),
     ],

@@ -89,7 +89,7 @@ def test_real_changes_are_distinguished_from_noise(
         add_visit(monitor, page, changed + 3600, Outcome.OK, change)
     status = monitor.status(from_epoch(changed + 7200))
     assert sorted(whats(status)) == [
-        "changed, but only in what differs at every visit",
+        "changed, but only by noise",
         "words changed: 12, new links: 2",
     ]
     assert status.scores[0].changes_found == 1

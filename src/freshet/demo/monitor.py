@@ -195,13 +195,13 @@ class CrawlMonitor:
 def _describe_finding(visit: Visit, change: Change | None, *, is_news: bool) -> str:
     """Describe the finding of a visit; empty if there is nothing to report."""
     if visit.outcome is Outcome.GONE:
-        return "gone: what was seen last is kept"
+        return "gone: the last version is kept"
     if not visit.outcome.is_look:
         return f"{visit.outcome}: no content, no change"
     if change is None or not change.changed:
         return ""
     if not is_news:
-        return "changed, but only in what differs at every visit"
+        return "changed, but only by noise"
     links = change.new_link_count
     return f"words changed: {change.words or 0}" + (f", new links: {links}" if links else "")
 

@@ -85,7 +85,7 @@ def test_columns_are_mapped_and_cannot_be_written(trace: Trace, tmp_path: Path) 
 def test_a_folder_that_is_there_is_left_alone(trace: Trace, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("dear")
     for existing_folder in (tmp_path, tmp_path / "mine"):
-        with pytest.raises(UsageError, match="is there already"):
+        with pytest.raises(UsageError, match="exists already"):
             save_trace(trace, existing_folder)
     assert (tmp_path / "mine").read_text() == "dear"
 
@@ -113,25 +113,28 @@ def test_a_folder_that_cannot_be_made_is_refused(trace: Trace, tmp_path: Path) -
         (lambda folder: cut(folder / "changed.npy"), r"damaged: changed\.npy cannot be read"),
         (lambda folder: (folder / "hosts.npy").unlink(), r"damaged: hosts\.npy cannot be read"),
         (lambda folder: (folder / "sites.npy").write_bytes(b""), r"sites\.npy cannot be read"),
-        (lambda folder: alter(folder / "unknown.npy"), "not those that were saved"),
-        (lambda folder: alter(folder / "new_links.npy"), "not those that were saved"),
-        (lambda folder: relabel(folder, pages=14), r"damaged: \w+\.npy holds uint64 \(13,\)"),
-        (lambda folder: relabel(folder, pages="13"), "says 13 pages"),
-        (lambda folder: relabel(folder, cycles=None), "says 13 pages and None cycles"),
-        (lambda folder: relabel(folder, version=2), "is of version 2, and this Freshet reads 1"),
-        (lambda folder: relabel(folder, version=True), "is of version True"),
-        (lambda folder: relabel(folder, name=None), "says the name None"),
-        (lambda folder: relabel(folder, name="\x1b[2J"), "says the name"),
-        (lambda folder: weigh(folder, float("nan")), "an importance is below 0 or no number"),
-        (lambda folder: weigh(folder, -1.0), "an importance is below 0 or no number"),
-        (lambda folder: relabel(folder, colour="red"), r"trace\.json lacks or has too much"),
-        (lambda folder: relabel(folder, kind="recipe"), "does not tell of a freshet trace"),
-        (lambda folder: (folder / "trace.json").write_text("[]"), "does not tell of"),
+        (lambda folder: alter(folder / "unknown.npy"), "the digest of its columns differs"),
+        (lambda folder: alter(folder / "new_links.npy"), "the digest of its columns differs"),
+        (lambda folder: relabel(folder, pages=14), r"damaged: \w+\.npy contains uint64 \(13,\)"),
+        (lambda folder: relabel(folder, pages="13"), "has 13 pages"),
+        (lambda folder: relabel(folder, cycles=None), "has 13 pages and None cycles"),
+        (lambda folder: relabel(folder, version=2), "has version 2; this Freshet reads version 1"),
+        (lambda folder: relabel(folder, version=True), "has version True"),
+        (lambda folder: relabel(folder, name=None), "has the name None"),
+        (lambda folder: relabel(folder, name="\x1b[2J"), "has the name"),
+        (lambda folder: weigh(folder, float("nan")), "an importance is negative or not a number"),
+        (lambda folder: weigh(folder, -1.0), "an importance is negative or not a number"),
+        (
+            lambda folder: relabel(folder, colour="red"),
+            r"trace\.json has missing or unknown fields",
+        ),
+        (lambda folder: relabel(folder, kind="recipe"), "does not describe a freshet trace"),
+        (lambda folder: (folder / "trace.json").write_text("[]"), "does not describe"),
         (lambda folder: (folder / "trace.json").write_text("{"), r"trace\.json cannot be read"),
         (lambda folder: (folder / "trace.json").write_text("[" * 100_000), "cannot be read"),
         (lambda folder: break_header(folder / "hosts.npy"), r"hosts\.npy cannot be read"),
         (lambda folder: zip_up(folder / "changed.npy"), r"changed\.npy cannot be read"),
-        (lambda folder: (folder / "trace.json").unlink(), r"holds no trace\.json"),
+        (lambda folder: (folder / "trace.json").unlink(), r"contains no trace\.json"),
     ],
 )
 def test_a_damaged_or_foreign_folder_is_refused(

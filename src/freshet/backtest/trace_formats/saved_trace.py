@@ -45,7 +45,7 @@ class TraceManifest:
 def require_new_folder(folder: Path) -> None:
     """Reject a folder that exists already."""
     if folder.exists():
-        raise UsageError(f"{folder} is there already; give a folder that is not there yet")
+        raise UsageError(f"{folder} exists already; give a folder that does not exist yet")
 
 
 def save_trace(trace: Trace, folder: Path) -> None:
@@ -67,14 +67,14 @@ def open_saved_trace(folder: Path) -> Trace:
     manifest = _label(folder)
     pages, cycles = manifest.pages, manifest.cycles
     if not (isinstance(pages, int) and isinstance(cycles, int)):
-        raise _damaged(folder, f"{MANIFEST_FILE} says {pages} pages and {cycles} cycles")
+        raise _damaged(folder, f"{MANIFEST_FILE} has {pages} pages and {cycles} cycles")
     if not (isinstance(manifest.name, str) and manifest.name.isprintable()):
-        raise _damaged(folder, f"{MANIFEST_FILE} says the name {manifest.name!r}")
+        raise _damaged(folder, f"{MANIFEST_FILE} has the name {manifest.name!r}")
     bits_shape = cycles, -(-pages // 8)
     keys = PageGroupKeys(*(_mapped(folder, name, np.uint64, (pages,)) for name in KEYS))
     importance = _mapped(folder, "importance", np.float64, (pages,))
     if not np.all(np.isfinite(importance) & (importance >= 0)):
-        raise _damaged(folder, "an importance is below 0 or no number")
+        raise _damaged(folder, "an importance is negative or not a number")
     trace = Trace(
         manifest.name,
         trace_page_table(keys, importance),
@@ -84,7 +84,7 @@ def open_saved_trace(folder: Path) -> Trace:
         _mapped(folder, "new_links", np.uint16, (cycles, pages)) if manifest.new_links else None,
     )
     if trace.digest != manifest.digest:
-        raise _damaged(folder, "its columns are not those that were saved")
+        raise _damaged(folder, "the digest of its columns differs")
     return trace
 
 
@@ -101,23 +101,25 @@ def _label(folder: Path) -> TraceManifest:
     file = folder / MANIFEST_FILE
     if not file.is_file():
         raise BadInputError(
-            f"{folder}: holds no {MANIFEST_FILE}, so it is no saved trace; save one first"
+            f"{folder}: contains no {MANIFEST_FILE}, so it is not a saved trace; save one first"
         )
     try:
         content = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(folder, f"{MANIFEST_FILE} cannot be read ({error})") from error
     if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise BadInputError(f"{file}: does not tell of a {KIND}; give another folder")
+        raise BadInputError(f"{file}: does not describe a {KIND}; give another folder")
     if content.get("version") is True or content.get("version") != VERSION:
         raise BadInputError(
-            f"{file}: is of version {content.get('version')}, and this Freshet reads {VERSION};"
+            f"{file}: has version {content.get('version')}; this Freshet reads version {VERSION};"
             " save the trace with this one"
         )
     try:
         return TraceManifest(**content)
     except TypeError as error:
-        raise _damaged(folder, f"{MANIFEST_FILE} lacks or has too much ({error})") from error
+        raise _damaged(
+            folder, f"{MANIFEST_FILE} has missing or unknown fields ({error})"
+        ) from error
 
 
 def _mapped(folder: Path, name: str, kind: Any, shape: tuple[int, ...]) -> Column:
@@ -128,12 +130,12 @@ def _mapped(folder: Path, name: str, kind: Any, shape: tuple[int, ...]) -> Colum
     except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
         raise _damaged(folder, f"{file.name} cannot be read ({error})") from error
     if column.dtype != kind or column.shape != shape:
-        raise _damaged(folder, f"{file.name} holds {column.dtype} {column.shape}")
+        raise _damaged(folder, f"{file.name} contains {column.dtype} {column.shape}")
     return np.asarray(column)
 
 
-def _damaged(folder: Path, why: str) -> BadInputError:
-    return BadInputError(f"{folder}: the saved trace is damaged: {why}; save it again")
+def _damaged(folder: Path, reason: str) -> BadInputError:
+    return BadInputError(f"{folder}: the saved trace is damaged: {reason}; save it again")
 
 
 @contextmanager
@@ -150,7 +152,7 @@ def _appearing(folder: Path) -> Iterator[Path]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise NoSpaceError(
-            f"{folder}: cannot be written ({reason}); free space or choose another place"
+            f"{folder}: cannot be written ({reason}); free some space or choose another folder"
         ) from error
     finally:
         shutil.rmtree(temporary_folder, ignore_errors=True)
