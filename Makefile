@@ -9,14 +9,14 @@ REPLAY_TOOLS_READY := $(REPLAY_TOOLS)/.ready
 .PHONY: help setup replay-tools demo test check format lint types layers bench experiments crash hostile dist clean
 
 help:
-	@echo "make demo    set up, then crawl a living web on this machine (minutes the first time)"
-	@echo "make test    set up, then everything CI runs (= make check)"
-	@echo "make format  let ruff format and mend the code"
-	@echo "make bench   print every benchmark's ratio"
+	@echo "make demo    install, then crawl a simulated web on this machine (minutes the first time)"
+	@echo "make test    install, then run everything that CI runs (= make check)"
+	@echo "make format  format and fix the code with ruff"
+	@echo "make bench   print the ratio of every benchmark"
 	@echo "make experiments  run every experiment on generated pages (long)"
-	@echo "make crash   kill every verb and the crawl at their writes: nothing may be lost (long)"
+	@echo "make crash   kill every command and the crawl at their writes; nothing may be lost (long)"
 	@echo "make dist    build the wheel and the source distribution into dist/"
-	@echo "make hostile crawl beside servers that misbehave in every way, and say what that costs"
+	@echo "make hostile crawl misbehaving servers and print the cost (long)"
 
 $(READY): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "freshet needs Python 3.11 or newer"; exit 1; }

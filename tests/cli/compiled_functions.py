@@ -89,10 +89,10 @@ def set_up_demo(folder: Path) -> None:
     web = SimulatedWeb(1, START, 21.0)
     sockets = open_sockets(len(web.hosts), 0)
     demo_collection = build_collection(
-        folder / "stage", web, [origin_of(each) for each in sockets], "100/day"
+        folder / "stage", web, [origin_of(listener) for listener in sockets], "100/day"
     )
-    for each in sockets:
-        each.close()
+    for listener in sockets:
+        listener.close()
     warm_up(folder / "rehearsal", web)
     end = START.replace(day=6)
     race = DemoScoreboard(demo_collection, START, end, 100)

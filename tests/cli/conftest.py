@@ -24,10 +24,10 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
     def freshet(*words: str) -> CommandResult:
         monkeypatch.setattr(sys, "argv", ["freshet", *words])
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as result:
             main()
         printed = capsys.readouterr()
-        return CommandResult(int(ended.value.code or 0), printed.out, printed.err)
+        return CommandResult(int(result.value.code or 0), printed.out, printed.err)
 
     yield freshet
     signal.signal(signal.SIGTERM, before)

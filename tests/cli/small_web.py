@@ -56,9 +56,9 @@ class Capture:
 def captures(seed: int = 1) -> Iterator[Capture]:
     """Yield a daily visit to every page, in time order."""
     for day in range(DAYS):
-        for place, (url, page) in enumerate(PAGES.items()):
+        for index, (url, page) in enumerate(PAGES.items()):
             status, html = page(day, Random(f"{seed}/{url}"))
-            yield Capture(url, START + timedelta(days=day, minutes=place), status, html)
+            yield Capture(url, START + timedelta(days=day, minutes=index), status, html)
 
 
 def write_warc(folder: Path, seed: int = 1) -> tuple[Path, int]:
@@ -66,9 +66,9 @@ def write_warc(folder: Path, seed: int = 1) -> tuple[Path, int]:
     folder.mkdir(parents=True, exist_ok=True)
     records = [_record(capture) for capture in captures(seed)]
     with WarcWriter(folder, ArchiveOrigin("Freshet demo"), clock=FixedClock(START)) as writer:
-        place = writer.append(records)[0]
+        index = writer.append(records)[0]
         writer.sync()
-    return folder / place.file, len(records)
+    return folder / index.file, len(records)
 
 
 def _record(capture: Capture) -> WarcRecord:
@@ -103,8 +103,8 @@ def _news(day: int, rng: Random) -> tuple[int, str]:
 def _blog(day: int, rng: Random) -> tuple[int, str]:
     """Change once a week: a new post above the old ones."""
     posts = [_sentence(rng, 30) for _ in range(DAYS // 7 + 1)]
-    shown = reversed(posts[: day // 7 + 1])
-    return 200, _document("Notes from the orchard", "".join(f"<p>{post}</p>" for post in shown))
+    output = reversed(posts[: day // 7 + 1])
+    return 200, _document("Notes from the orchard", "".join(f"<p>{post}</p>" for post in output))
 
 
 def _clock(day: int, rng: Random) -> tuple[int, str]:

@@ -78,8 +78,8 @@ def test_blocks_that_change_together_are_listed(run: Run, collection: Path) -> N
         assert set(bound["blocks"]) <= set(paths)
         assert len(bound["times"]) > 1
     groups = len(document["together"])
-    told = f"{groups} group{'s' * (groups > 1)} of blocks that always change together"
-    assert told in run("analyse", NEWS).out
+    burst_rows = f"{groups} group{'s' * (groups > 1)} of blocks that always change together"
+    assert burst_rows in run("analyse", NEWS).out
 
 
 def test_blocks_and_words_are_listed_up_to_the_limit(run: Run, collection: Path) -> None:
@@ -88,19 +88,19 @@ def test_blocks_and_words_are_listed_up_to_the_limit(run: Run, collection: Path)
 
 
 def test_pages_are_grouped_and_tested(run: Run, collection: Path) -> None:
-    ran = run("analyse", "--by", "host")
-    assert "6 pages, 6 with two or more looks." in ran.out
-    assert "6 groups by host" in ran.out
-    assert "not tested, fewer than two groups have 5 pages with a figure" in ran.out
-    found = run("analyse", "--json").json
-    assert (found["by"], found["pages"]) == ("tld", 6)
-    assert [row["name"] for row in found["groups"]] == ["example"]
-    assert found["total"]["never_changed"] == pytest.approx(1 / 6)
+    result = run("analyse", "--by", "host")
+    assert "6 pages, 6 with two or more looks." in result.out
+    assert "6 groups by host" in result.out
+    assert "not tested, fewer than two groups have 5 pages with a figure" in result.out
+    document = run("analyse", "--json").json
+    assert (document["by"], document["pages"]) == ("tld", 6)
+    assert [row["name"] for row in document["groups"]] == ["example"]
+    assert document["total"]["never_changed"] == pytest.approx(1 / 6)
 
 
 def test_the_largest_groups_are_listed_up_to_the_limit(run: Run, collection: Path) -> None:
-    ran = run("analyse", "--by", "host", "--limit", "2")
-    assert "6 groups by host, the 2 largest" in ran.out
+    result = run("analyse", "--by", "host", "--limit", "2")
+    assert "6 groups by host, the 2 largest" in result.out
 
 
 def test_groups_may_be_those_of_a_tag(run: Run, collection: Path) -> None:
@@ -110,33 +110,33 @@ def test_groups_may_be_those_of_a_tag(run: Run, collection: Path) -> None:
 
 
 def test_all_pictures_of_a_page_are_written(run: Run, collection: Path) -> None:
-    found = run("analyse", NEWS, "--pictures", "drawn", "--format", "svg", "--json").json
-    names = [Path(name).name for name in found["files"]]
+    document = run("analyse", NEWS, "--pictures", "drawn", "--format", "svg", "--json").json
+    names = [Path(name).name for name in document["files"]]
     assert names == [
         "changes.svg", "curve.svg", "words.svg", "staying-power.svg", "blocks.svg",
         "survival.svg", "calendar.svg",
     ]  # fmt: skip
-    assert found["not_drawn"] == []
+    assert document["not_drawn"] == []
     assert sorted(path.name for path in Path("drawn").iterdir()) == sorted(names)
     assert "The Valley Herald" in Path("drawn/blocks.svg").read_text("utf-8")
     assert "herald" in Path("drawn/words.svg").read_text("utf-8")
 
 
 def test_pictures_of_groups_are_written(run: Run, collection: Path) -> None:
-    ran = run("analyse", "--by", "host", "--pictures", "drawn", "--format", "svg")
-    assert "Wrote 6 charts in drawn" in ran.out
+    result = run("analyse", "--by", "host", "--pictures", "drawn", "--format", "svg")
+    assert "Wrote 6 charts in drawn" in result.out
     assert "news.example (1)" in Path("drawn/intervals-by-host.svg").read_text("utf-8")
 
 
 def test_no_empty_picture_is_written(run: Run, empty: Path) -> None:
     run("add", NEWS)
-    ran = run("analyse", NEWS, "--pictures", "drawn")
-    assert ran.code == 0
-    assert "has no looks yet" in ran.out
-    assert "Wrote 0 charts" in ran.out
+    result = run("analyse", NEWS, "--pictures", "drawn")
+    assert result.code == 0
+    assert "has no looks yet" in result.out
+    assert "Wrote 0 charts" in result.out
     assert list(Path("drawn").iterdir()) == []
-    assert "no calendar: the page has no looks" in ran.err
-    assert "no change curve: the page has no looks" in ran.err
+    assert "no calendar: the page has no looks" in result.err
+    assert "no change curve: the page has no looks" in result.err
 
 
 def test_one_version_is_too_little_for_a_curve(run: Run, empty: Path) -> None:
@@ -157,10 +157,10 @@ def test_of_blocks_seen_once_nothing_is_said(run: Run, empty: Path) -> None:
 
 
 def test_a_masked_page_says_what_its_mask_does_not_touch(run: Run, collection: Path) -> None:
-    whole = "blocks cover the whole page"
-    assert whole not in run("analyse", NEWS).out
+    mask_note = "blocks cover the whole page"
+    assert mask_note not in run("analyse", NEWS).out
     run("mask", NEWS, "--hide", "/html/body/h1")
-    assert whole in run("analyse", NEWS).out
+    assert mask_note in run("analyse", NEWS).out
     assert run("analyse", NEWS, "--json").json["masked"]
 
 
@@ -180,8 +180,8 @@ def test_rounds_are_told_below_the_groups(
         ["at", "once", "4", "25.0%", "25.0%", "0.900", "0.950", "1"],
         ["2", "minutes", "4", "25.0%", "50.0%"],
     ]
-    told = run("analyse", "--json").json["rounds"]
-    assert [(row["minutes"], row["any"], row["mean_dice"]) for row in told] == [
+    burst_rows = run("analyse", "--json").json["rounds"]
+    assert [(row["minutes"], row["any"], row["mean_dice"]) for row in burst_rows] == [
         (0, 0.25, 0.9),
         (2, 0.5, None),
     ]
@@ -197,7 +197,7 @@ def test_a_page_is_rendered_with_its_blocks_tinted(run: Run, collection: Path) -
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (("--by", "colour"), 2, "is not a grouping"),
         ((NEWS, "--by", "tld"), 2, "a URL cannot be combined"),
@@ -210,25 +210,25 @@ def test_a_page_is_rendered_with_its_blocks_tinted(run: Run, collection: Path) -
     ],
 )
 def test_what_cannot_be_done_is_one_line(
-    run: Run, collection: Path, words: tuple[str, ...], code: int, said: str
+    run: Run, collection: Path, words: tuple[str, ...], code: int, message: str
 ) -> None:
-    ran = run("analyse", *words)
-    assert ran.code == code
-    assert ran.err.count("\n") == 1
-    assert said in ran.err
+    result = run("analyse", *words)
+    assert result.code == code
+    assert result.err.count("\n") == 1
+    assert message in result.err
 
 
 def test_a_collection_without_pages_says_so(run: Run, empty: Path) -> None:
     assert "There are no pages to analyse." in run("analyse").out
-    ran = run("analyse", "--pictures", "drawn")
-    assert "Wrote 0 charts" in ran.out
-    assert "no histogram of intervals" in ran.err
+    result = run("analyse", "--pictures", "drawn")
+    assert "Wrote 0 charts" in result.out
+    assert "no histogram of intervals" in result.err
 
 
 def test_a_page_that_changes_at_every_look_is_told_so(run: Run, collection: Path) -> None:
-    found = run("analyse", CLOCK, "--json").json
-    assert found["summary"]["changes"] == 27
-    always = [block["text"] for block in found["blocks"] if block["habit"] == "always changes"]
+    document = run("analyse", CLOCK, "--json").json
+    assert document["summary"]["changes"] == 27
+    always = [block["text"] for block in document["blocks"] if block["habit"] == "always changes"]
     assert any(text.startswith("Checked at") for text in always)
 
 

@@ -22,8 +22,8 @@ BACKUPS = 4
 
 def freshet_json(*words: str) -> Any:
     command = [sys.executable, "-m", "freshet", *words, "--json"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    return json.loads(ended.stdout)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    return json.loads(result.stdout)
 
 
 def test_each_backup_of_a_running_crawl_restores_to_a_sound_collection(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_each_backup_of_a_running_crawl_restores_to_a_sound_collection(tmp_path:
         command = [sys.executable, "-m", "freshet", *words]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as crawl:
             assert any("/c" in line for line in crawl.stdout or ())
-            made = [
+            backup_files = [
                 freshet_json("backup", str(tmp_path / f"b{n % 2}"), "-C", str(folder))
                 for n in range(BACKUPS)
             ]
@@ -47,8 +47,8 @@ def test_each_backup_of_a_running_crawl_restores_to_a_sound_collection(tmp_path:
             ]
             crawl.send_signal(signal.SIGINT)
             crawl.communicate(timeout=60)
-    assert made[2]["copied_files"] < made[2]["files"]
-    assert [item["made"] for item in restored] == [item["made"] for item in made[-2:]]
+    assert backup_files[2]["copied_files"] < backup_files[2]["files"]
+    assert [item["made"] for item in restored] == [item["made"] for item in backup_files[-2:]]
     visits = [_visits(tmp_path / name) for name in ("r0", "r1", "c")]
     assert 3 <= visits[0] <= visits[1] <= visits[2]
 
@@ -61,11 +61,11 @@ def _visits(path: Path) -> int:
 
 def test_backup_and_restore_say_what_they_did(run: Run, tmp_path: Path) -> None:
     run("init", str(tmp_path / "c"), "--contact", "a@example.org")
-    said = run("backup", str(tmp_path / "b"), "-C", str(tmp_path / "c"))
-    assert said.code == 0
-    assert "2 files" in said.out
-    said = run("restore", str(tmp_path / "b"), str(tmp_path / "r"))
-    assert said.code == 0
-    assert "UTC" in said.out
+    message = run("backup", str(tmp_path / "b"), "-C", str(tmp_path / "c"))
+    assert message.code == 0
+    assert "2 files" in message.out
+    message = run("restore", str(tmp_path / "b"), str(tmp_path / "r"))
+    assert message.code == 0
+    assert "UTC" in message.out
     assert run("restore", str(tmp_path / "b"), str(tmp_path / "r")).code == 2
     assert run("status", "-C", str(tmp_path / "r")).code == 0

@@ -20,8 +20,8 @@ def sample(course: BurstProgress, offset: float, *, apart: bool = False) -> None
         page = collection.page(NEWS).id
         lease = Lease(0, "crawl", now, now + timedelta(hours=1))
         due = replace(course, due=now.timestamp())
-        one = PendingSample(page, due, offset, apart=apart)
-        collection.catalog.start_samples(lease, [one], day=utc_day(now))
+        sample = PendingSample(page, due, offset, apart=apart)
+        collection.catalog.start_samples(lease, [sample], day=utc_day(now))
         collection.catalog.append_visits([VisitEntry(Visit(uuid4().bytes, page, now, Outcome.OK))])
 
 
@@ -35,9 +35,9 @@ def take_rounds() -> None:
 def test_history_marks_the_looks_of_rounds(run: Run, collection: Path) -> None:
     assert "round" not in run("history", NEWS, "--limit", "3").out
     take_rounds()
-    ran = run("history", NEWS, "--limit", "5")
+    result = run("history", NEWS, "--limit", "5")
     for mark in ("fast, first", "fast, 2 minutes", "instant, first", "instant, one delay apart"):
-        assert mark in ran.out
+        assert mark in result.out
     rows = run("history", NEWS, "--limit", "5", "--json").json
     marks = [row["sample"] and (row["sample"]["kind"], row["sample"]["offset"]) for row in rows]
     assert marks == [None, ("fast", 0.0), ("fast", 120.0), ("instant", 0.0), ("instant", 0.0)]
@@ -46,7 +46,7 @@ def test_history_marks_the_looks_of_rounds(run: Run, collection: Path) -> None:
 def test_status_tells_what_rounds_used_today(run: Run, collection: Path) -> None:
     assert "were for rounds" not in run("status").out
     take_rounds()
-    ran = run("status")
-    assert "4 of them were used for bursts (limit 50); 1 page is in a burst now" in ran.out
+    result = run("status")
+    assert "4 of them were used for bursts (limit 50); 1 page is in a burst now" in result.out
     today = run("status", "--json").json["today"]
     assert (today["spent"], today["samples"], today["share"], today["in_rounds"]) == (4, 4, 50, 1)

@@ -73,8 +73,8 @@ def test_a_first_crawl_announces_that_it_compiles(
 
 
 def test_what_was_compiled_beforehand_is_not_compiled_again(run: Run) -> None:
-    said = run("compile")
-    assert re.match(r"Compiled \d+ functions? in|Everything is compiled already", said.out)
+    message = run("compile")
+    assert re.match(r"Compiled \d+ functions? in|Everything is compiled already", message.out)
     assert run("compile", "--json").json["functions"] == 0
 
 

@@ -20,23 +20,23 @@ def hide(folder: Path, url: str, pattern: str) -> None:
 
 @pytest.mark.parametrize("since", ["4", "-25", "2026-01-08", "2026-01-08T12:00"])
 def test_news_since_a_version_or_a_time_is_short(run: Run, collection: Path, since: str) -> None:
-    ran = run("diff", NEWS, "--since", since)
-    head, text = ran.out.splitlines()
+    result = run("diff", NEWS, "--since", since)
+    head, text = result.out.splitlines()
     assert head == f"{NEWS}  2026-01-08 06:00 UTC (v4) → 2026-02-01 06:00 UTC (v28)"
     assert 0 < len(text) <= 300
-    found = run("diff", NEWS, "--since", since, "--json").json
-    assert found["text"] == text
-    assert (found["old"]["number"], found["new"]["number"]) == (4, 28)
+    document = run("diff", NEWS, "--since", since, "--json").json
+    assert document["text"] == text
+    assert (document["old"]["number"], document["new"]["number"]) == (4, 28)
 
 
 def test_news_are_of_the_last_version_and_were_not_there_before(run: Run, collection: Path) -> None:
     text = run("diff", NEWS, "--since", "4", "--json").json["text"]
     with freshet.open(collection) as opened:
         page = opened.page(NEWS)
-        old, new = (" ".join(page.view(which).text.split()) for which in (4, -1))
-    for part in text.strip("…").split(" … "):
-        assert part in new
-        assert part not in old
+        old, new = (" ".join(page.view(versions).text.split()) for versions in (4, -1))
+    for sentence in text.strip("…").split(" … "):
+        assert sentence in new
+        assert sentence not in old
 
 
 def test_where_nothing_is_new_that_is_said(run: Run, collection: Path) -> None:
@@ -46,7 +46,7 @@ def test_where_nothing_is_new_that_is_said(run: Run, collection: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (("--since", "2020-01-01"), 3, "first seen"),
         (("--since", "soon"), 2, "is not a version"),
@@ -57,12 +57,12 @@ def test_where_nothing_is_new_that_is_said(run: Run, collection: Path) -> None:
     ],
 )
 def test_what_cannot_be_told_is_one_line(
-    run: Run, collection: Path, words: tuple[str, ...], code: int, told: str
+    run: Run, collection: Path, words: tuple[str, ...], code: int, message: str
 ) -> None:
-    ran = run("diff", NEWS, *words)
-    assert (ran.code, ran.out) == (code, "")
-    assert told in ran.err
-    assert ran.err.count("\n") == 1
+    result = run("diff", NEWS, *words)
+    assert (result.code, result.out) == (code, "")
+    assert message in result.err
+    assert result.err.count("\n") == 1
 
 
 def test_a_difference_is_written_as_a_page_that_loads_nothing(run: Run, collection: Path) -> None:
@@ -84,24 +84,24 @@ def test_what_a_mask_hides_is_shown_and_said_to_count_for_nothing(
     run: Run, collection: Path
 ) -> None:
     with freshet.open(collection) as opened:
-        old, new = (opened.page(NEWS).view(which).text for which in (4, 5))
+        old, new = (opened.page(NEWS).view(versions).text for versions in (4, 5))
     lines = [line for line in {*old.splitlines()} ^ {*new.splitlines()} if line.strip()]
     assert "counts as no change" not in run("diff", NEWS, "4", "5").out
     with freshet.open(collection) as opened:
         page, now = opened.page(NEWS), SystemClock().now()
         opened.catalog.add_mask_version(page.id, {"patterns": lines}, now)
-    ran = run("diff", NEWS, "4", "5")
+    result = run("diff", NEWS, "4", "5")
     assert (
         "These differences do not count as a change because of counts_as text and mask 1."
-        in ran.out
+        in result.out
     )
-    assert "{+" in ran.out
+    assert "{+" in result.out
     change = run("diff", NEWS, "4", "5", "--json").json["change"]
     assert (change["changed"], change["text"], change["mask"]) == (False, True, 1)
 
 
 def test_news_leave_out_what_a_mask_hides(run: Run, collection: Path) -> None:
     text = run("diff", NEWS, "--since", "4", "--json").json["text"]
-    part = text.strip("…").split(" … ")[0]
-    hide(collection, NEWS, part)
-    assert part not in run("diff", NEWS, "--since", "4", "--json").json["text"]
+    sentence = text.strip("…").split(" … ")[0]
+    hide(collection, NEWS, sentence)
+    assert sentence not in run("diff", NEWS, "--since", "4", "--json").json["text"]

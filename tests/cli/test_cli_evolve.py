@@ -61,71 +61,71 @@ def words(folder: str, *more: str) -> Sequence[str]:
 
 
 def test_people_see_the_formula_what_it_was_learnt_on_and_its_place(run: Run, folder: str) -> None:
-    ran = run(*words(folder))
-    lines = ran.out.splitlines()
-    kept = json.loads(Path("formula.json").read_text("utf-8"))
-    assert ran.code == 0
-    assert lines[0] == kept["formula"]
+    result = run(*words(folder))
+    lines = result.out.splitlines()
+    model = json.loads(Path("formula.json").read_text("utf-8"))
+    assert result.code == 0
+    assert lines[0] == model["formula"]
     assert lines[1] == (
-        f"learned on snap for ndcg at 10%: 16 pages for training ({kept['training']:.3f}), "
-        f"16 for validation ({kept['validation']:.3f}), 8 for the test; 12 cycles; "
+        f"learned on snap for ndcg at 10%: 16 pages for training ({model['training']:.3f}), "
+        f"16 for validation ({model['validation']:.3f}), 8 for the test; 12 cycles; "
         "model file formula.json"
     )
     assert lines[3] == "Result of each search"
     assert lines[4].split() == ["fold", "seed", "training", "validation", "test", "formula"]
     assert lines[8] == "Comparison on the test pages, means of 3 seeds"
     assert lines[9].split() == ["policy", "changerate", "ndcg", "freshness"]
-    told = {line.split("  ")[0] for line in lines[10:]}
-    assert told == {
+    document = {line.split("  ")[0] for line in lines[10:]}
+    assert document == {
         "learned", "rand", "age", "cg", "nad", "sad", "aad", "gad", "t * X", "bayes-changes",
         "bayes-freshness", "oracle-change (oracle)", "oracle-life (oracle)",
         "known-rate (oracle)", "known-rate-changes (oracle)",
     }  # fmt: skip
-    assert "the test has only 1 visit per cycle on 8 pages, so the figures are rough" in ran.err
+    assert "the test has only 1 visit per cycle on 8 pages, so the figures are rough" in result.err
 
 
 def test_programs_get_one_document(run: Run, folder: str) -> None:
-    told = run(*words(folder, "--fitness", "changerate", "--out", "mine.json", "--json")).json
-    kept = json.loads(Path("mine.json").read_text("utf-8"))
-    assert told["file"] == "mine.json"
-    assert told["model"]["formula"] == kept["formula"]
-    assert (kept["fitness"], kept["budget"], kept["trace"]) == ("changerate", 0.1, "snap")
-    assert [each["seed"] for each in told["searches"]] == [1, 2]
-    assert all(isinstance(each["formula"], str) for each in told["searches"])
-    assert told["places"][0].keys() >= {"policy", "changerate", "ndcg", "freshness"}
+    document = run(*words(folder, "--fitness", "changerate", "--out", "mine.json", "--json")).json
+    model = json.loads(Path("mine.json").read_text("utf-8"))
+    assert document["file"] == "mine.json"
+    assert document["model"]["formula"] == model["formula"]
+    assert (model["fitness"], model["budget"], model["trace"]) == ("changerate", 0.1, "snap")
+    assert [search["seed"] for search in document["searches"]] == [1, 2]
+    assert all(isinstance(search["formula"], str) for search in document["searches"])
+    assert document["places"][0].keys() >= {"policy", "changerate", "ndcg", "freshness"}
 
 
 def test_the_model_can_be_back_tested(run: Run, folder: str) -> None:
     run(*words(folder, "--out", "mine.json"))
     formula = json.loads(Path("mine.json").read_text("utf-8"))["formula"]
-    ran = run("simulate", folder, "--trace", "snap", "--policy", "mine.json", "--json")
+    result = run("simulate", folder, "--trace", "snap", "--policy", "mine.json", "--json")
     again = run("simulate", folder, "--trace", "snap", "--policy", formula, "--json")
-    assert ran.json[0]["ndcg"] == again.json[0]["ndcg"] > 0
+    assert result.json[0]["ndcg"] == again.json[0]["ndcg"] > 0
 
 
 def test_folds_are_told_with_their_margins(run: Run, folder: str) -> None:
-    ran = run(*words(folder, "--folds", "3", "--seeds", "1"))
-    assert "means over 3 folds with 95% intervals" in ran.out
-    assert "policy" in ran.out
-    assert "±" in ran.out
+    result = run(*words(folder, "--folds", "3", "--seeds", "1"))
+    assert "means over 3 folds with 95% intervals" in result.out
+    assert "policy" in result.out
+    assert "±" in result.out
 
 
 def test_two_folds_have_no_margins(run: Run, folder: str) -> None:
-    ran = run(*words(folder, "--folds", "2", "--seeds", "1"))
-    assert "means over 2 folds\n" in ran.out
-    assert "±" not in ran.out
+    result = run(*words(folder, "--folds", "2", "--seeds", "1"))
+    assert "means over 2 folds\n" in result.out
+    assert "±" not in result.out
 
 
 def test_without_a_test_the_end_says_so(run: Run, folder: str) -> None:
-    ran = run(*words(folder, "--folds", "0", "--seeds", "1"))
-    assert "Comparison on the validation pages, which selected the formula" in ran.out
-    assert "20 pages for training" in ran.out
+    result = run(*words(folder, "--folds", "0", "--seeds", "1"))
+    assert "Comparison on the validation pages, which selected the formula" in result.out
+    assert "20 pages for training" in result.out
 
 
 def test_generated_pages_are_called_so(run: Run, folder: str) -> None:
     size = ("--pages", "60", "--cycles", "12", "--seeds", "1", "--population", "4")
-    ran = run("evolve", *size, "--generations", "1", "--budget", "10%")
-    assert ran.out.splitlines()[1].startswith(
+    result = run("evolve", *size, "--generations", "1", "--budget", "10%")
+    assert result.out.splitlines()[1].startswith(
         "learned on brdc, generated, for ndcg at 10%: 24 pages"
     )
 
@@ -137,16 +137,16 @@ def test_a_rule_that_does_better_is_named(
     monkeypatch.setattr(
         "freshet.learning.evolve.genetic_search.initial_population", lambda *words: worst
     )
-    ran = run(*words(folder, "--population", "4", "--generations", "1", "--seeds", "1"))
-    assert ran.out.splitlines()[0] == "0 - t"
-    assert " does better than the learned formula on these pages" in ran.err
+    result = run(*words(folder, "--population", "4", "--generations", "1", "--seeds", "1"))
+    assert result.out.splitlines()[0] == "0 - t"
+    assert " does better than the learned formula on these pages" in result.err
 
 
 def test_quick_says_that_it_may_be_far_off(run: Run, folder: str) -> None:
-    said = "--quick runs one short search, and its formula may be far from the best"
+    message = "--quick runs one short search, and its formula may be far from the best"
     few = ("--population", "4", "--generations", "1")
-    assert said in run("evolve", folder, "--trace", "snap", "--quick", *few).err
-    assert said not in run("evolve", folder, "--trace", "snap", "--seeds", "1", *few).err
+    assert message in run("evolve", folder, "--trace", "snap", "--quick", *few).err
+    assert message not in run("evolve", folder, "--trace", "snap", "--seeds", "1", *few).err
 
 
 def test_quick_is_one_small_search(run: Run, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,15 +168,15 @@ def test_quick_is_one_small_search(run: Run, folder: str, monkeypatch: pytest.Mo
 def test_a_signal_stops_at_a_checkpoint_and_resume_goes_on(
     run: Run, folder: str, signals: Sequence[int]
 ) -> None:
-    whole = run(*words(folder, "--json")).json
-    ended = stopped(signals, words(folder, "--json"))
-    assert ended.returncode == 130
-    assert "the state is in formula.checkpoint" in ended.stderr
-    assert "with --resume to continue" in ended.stderr
+    document = run(*words(folder, "--json")).json
+    result = stopped(signals, words(folder, "--json"))
+    assert result.returncode == 130
+    assert "the state is in formula.checkpoint" in result.stderr
+    assert "with --resume to continue" in result.stderr
     assert Path("formula.checkpoint").exists()
     refused = run(*words(folder))
     assert (refused.code, "continue it with --resume" in refused.err) == (2, True)
-    assert run(*words(folder, "--resume", "--json")).json == whole
+    assert run(*words(folder, "--resume", "--json")).json == document
     assert not Path("formula.checkpoint").exists()
 
 
@@ -188,7 +188,7 @@ def stopped(signals: Sequence[int], words: Sequence[str]) -> subprocess.Complete
 
 
 @pytest.mark.parametrize(
-    ("more", "code", "said"),
+    ("more", "code", "message"),
     [
         (("--budget", "0%"), 2, "'0%' is not a share"),
         (("--budget", "101%"), 2, "'101%' is not a share"),
@@ -210,17 +210,17 @@ def stopped(signals: Sequence[int], words: Sequence[str]) -> subprocess.Complete
     ],
 )
 def test_what_cannot_be_done_is_refused_in_one_line(
-    run: Run, folder: str, more: Sequence[str], code: int, said: str
+    run: Run, folder: str, more: Sequence[str], code: int, message: str
 ) -> None:
-    ran = run(*words(folder, *more))
-    assert (ran.code, ran.out) == (code, "")
-    assert said in ran.err
-    assert ran.err.count("\n") == 1
+    result = run(*words(folder, *more))
+    assert (result.code, result.out) == (code, "")
+    assert message in result.err
+    assert result.err.count("\n") == 1
     assert [path.name for path in Path().iterdir()] == ["pages"]
 
 
 @pytest.mark.parametrize(
-    ("pages", "days", "said"),
+    ("pages", "days", "message"),
     [
         (1, 10, "one page"),
         (40, 2, "2 cycles"),
@@ -229,9 +229,9 @@ def test_what_cannot_be_done_is_refused_in_one_line(
     ],
 )
 def test_a_trace_that_teaches_nothing_is_refused(
-    run: Run, tmp_path: Path, pages: int, days: int, said: str
+    run: Run, tmp_path: Path, pages: int, days: int, message: str
 ) -> None:
     folder = write(tmp_path, daily(pages, days, lambda page, day: pages < 10 or day < -1))
-    ran = run("evolve", folder, "--trace", "snap", "--out", str(tmp_path / "mine.json"), *SMALL)
-    assert (ran.code, ran.out) == (4, "")
-    assert said in ran.err
+    result = run("evolve", folder, "--trace", "snap", "--out", str(tmp_path / "mine.json"), *SMALL)
+    assert (result.code, result.out) == (4, "")
+    assert message in result.err

@@ -38,8 +38,8 @@ def test_failing_pages_are_listed_with_outcome_and_reason_the_latest_first(
     assert heads.split() == ["page", "outcome", "why", "last", "visit", "visits"]
     assert [line.split()[0] for line in lines] == PAGES
     assert all("timeout" in line and "no answer in 60 s" in line for line in lines)
-    found = run("list", "--failing", "--limit", "2", "--json").json
-    assert [(row["page"]["url"], row["outcome"]) for row in found] == [
+    rows = run("list", "--failing", "--limit", "2", "--json").json
+    assert [(row["page"]["url"], row["outcome"]) for row in rows] == [
         (url, "timeout") for url in PAGES[:2]
     ]
 
@@ -55,11 +55,11 @@ def test_where_nothing_fails_it_is_said(run: Run, collection: Path) -> None:
 
 
 def test_status_names_a_few_failing_pages_and_where_the_others_are(run: Run, failing: Path) -> None:
-    shown = run("status").out
-    assert "pages whose last visit failed: 7 timeout" in shown
-    assert f"  {PAGES[0]}  timeout: no answer in 60 s\n" in shown
-    assert PAGES[5] not in shown
-    assert "  2 more: freshet list --failing\n" in shown
+    output = run("status").out
+    assert "pages whose last visit failed: 7 timeout" in output
+    assert f"  {PAGES[0]}  timeout: no answer in 60 s\n" in output
+    assert PAGES[5] not in output
+    assert "  2 more: freshet list --failing\n" in output
 
 
 def test_a_pipe_gets_all_columns_and_whole_urls_one_row_a_line(run: Run, failing: Path) -> None:
@@ -90,6 +90,6 @@ def test_a_stored_page_does_not_reach_a_terminal(
     run: Run, collection: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    ended = run("show", NEWS, "--html")
-    assert (ended.code, ended.out) == (2, "")
-    assert "--html > page.html" in ended.err
+    result = run("show", NEWS, "--html")
+    assert (result.code, result.out) == (2, "")
+    assert "--html > page.html" in result.err

@@ -44,10 +44,10 @@ def test_how_often_and_how_likely_do_not_contradict_each_other(
     run: Run, empty: Path, gap: float
 ) -> None:
     record(empty, *(visit(0.01 + gap * n, str(n)) for n in (3, 2, 1, 0)))
-    found = run("forecast", URL, "--json").json
-    tomorrow = next(item["changed"] for item in found["horizons"] if item["days"] == 1)
-    assert (found["change_days"] < 1) == (tomorrow > 0.633)
-    assert found["changes"] == 3
+    page_forecast = run("forecast", URL, "--json").json
+    tomorrow = next(item["changed"] for item in page_forecast["horizons"] if item["days"] == 1)
+    assert (page_forecast["change_days"] < 1) == (tomorrow > 0.633)
+    assert page_forecast["changes"] == 3
 
 
 def test_a_page_that_changes_at_every_look_changes_every_5_minutes_or_less(
@@ -59,17 +59,17 @@ def test_a_page_that_changes_at_every_look_changes_every_5_minutes_or_less(
 
 def test_before_two_looks_the_rate_is_that_of_pages_like_it(run: Run, empty: Path) -> None:
     record(empty, visit(1.0))
-    shown = run("forecast", URL).out
-    assert "not known yet; these are the probabilities of similar pages" in shown
-    assert "every" not in shown
-    shown = run("why", URL).out
-    assert "not known yet" in shown
+    output = run("forecast", URL).out
+    assert "not known yet; these are the probabilities of similar pages" in output
+    assert "every" not in output
+    output = run("why", URL).out
+    assert "not known yet" in output
 
 
 def test_after_few_looks_it_is_said_that_the_rate_is_not_well_known(run: Run, empty: Path) -> None:
     record(empty, visit(3.0, "a"), visit(2.0, "b"), visit(1.0, "c"))
-    shown = run("forecast", URL).out
-    assert "not well known yet, every 5 minutes or less by 2 comparisons; 2 changes in 2" in shown
+    output = run("forecast", URL).out
+    assert "not well known yet, every 5 minutes or less by 2 comparisons; 2 changes in 2" in output
 
 
 @given(
@@ -82,11 +82,11 @@ def test_an_interval_is_named_only_where_it_agrees_with_the_chance_by_tomorrow(
     page = Page(1, URL, "", "example.org", "example.org", "example.org/", NOW)
     last = NOW - timedelta(days=age)
     horizons = (ForecastHorizon(1.0, NOW + timedelta(days=1), tomorrow),)
-    found = PageForecast(
+    page_forecast = PageForecast(
         page, NOW, last, looks, 0, 1.0, 1.0, 1.0, horizons, change_days, change_days
     )
     by_interval = 1 - exp(-(age + 1) / change_days)
-    if "every" in found.sentence:
+    if "every" in page_forecast.sentence:
         assert looks
         assert abs(tomorrow - by_interval) < 0.11
 
@@ -95,10 +95,10 @@ def test_a_page_that_fails_has_no_forecast_but_what_stands_in_its_way(
     run: Run, empty: Path
 ) -> None:
     record(empty, visit(9.0, "a"), visit(6.0, "b"), visit(3.0, outcome=Outcome.TIMEOUT))
-    shown = run("forecast", URL).out
-    assert "no forecast: its last visit showed no content: " in shown
-    assert "timeout (no answer in 60 s)" in shown
-    assert "%" not in shown
+    output = run("forecast", URL).out
+    assert "no forecast: its last visit showed no content: " in output
+    assert "timeout (no answer in 60 s)" in output
+    assert "%" not in output
     explained = run("why", URL).out
     assert "changed by now" not in explained
     assert "about every" not in explained
@@ -108,7 +108,7 @@ def test_a_page_that_fails_has_no_forecast_but_what_stands_in_its_way(
 def test_why_says_of_an_imported_page_that_it_is_a_history(run: Run, empty: Path) -> None:
     Path("seen.csv").write_text(f"page,time,changed\n{URL},2026-01-01,1\n", "utf-8")
     run("import", "csv", "seen.csv")
-    ran = run("why", URL)
-    assert ran.code == 0
-    assert "it is a history imported from seen; 'freshet add' keeps it fresh" in ran.out
+    result = run("why", URL)
+    assert result.code == 0
+    assert "it is a history imported from seen; 'freshet add' keeps it fresh" in result.out
     assert run("why", "https://example.org/unknown").code == 3

@@ -38,12 +38,12 @@ def test_a_model_is_back_tested_by_its_file(run: Run, tmp_path: Path) -> None:
     assert [row["policy"] for row in rows] == names
 
 
-@pytest.mark.parametrize(("policy", "said"), HOSTILE)
-def test_what_is_no_formula_is_not_back_tested(run: Run, policy: str, said: str) -> None:
-    ran = run(*QUICK, "--policy", policy)
-    assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
-    assert ran.err.count("\n") == 1
+@pytest.mark.parametrize(("policy", "message"), HOSTILE)
+def test_what_is_no_formula_is_not_back_tested(run: Run, policy: str, message: str) -> None:
+    result = run(*QUICK, "--policy", policy)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+    assert result.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("words", [("plan",), ("why", NEWS), ("run", "--for", "1s")])
@@ -51,36 +51,36 @@ def test_what_is_no_formula_plans_nothing(
     run: Run, collection: Path, words: tuple[str, ...]
 ) -> None:
     settings = (collection / "freshet.toml").read_text()
-    for policy, said in HOSTILE:
+    for policy, message in HOSTILE:
         (collection / "freshet.toml").write_text(settings)
         set_policy(collection, policy)
-        ran = run(*words)
-        assert (ran.code, ran.out) == (2, "")
-        assert said in ran.err
-        assert "setting policy: " in ran.err
-        assert ran.err.count("\n") == 1
+        result = run(*words)
+        assert (result.code, result.out) == (2, "")
+        assert message in result.err
+        assert "setting policy: " in result.err
+        assert result.err.count("\n") == 1
 
 
 def test_a_plan_and_its_reasons_go_by_the_formula(run: Run, collection: Path) -> None:
     set_policy(collection, "t*X")
     assert run("plan").out.startswith("objective none   policy t * X   500 requests per day\n")
     assert "objective none " in run("status").out
-    shown = run("why", NEWS).out
-    assert "formula" in shown
-    assert "for no objective, by t * X" in shown
-    assert "t * X" in shown
-    found = run("why", NEWS, "--json").json["explanation"]["reckoning"]
-    assert found["formula"] == "t * X"
-    assert found["score"] == pytest.approx(found["names"]["t"] * found["names"]["X"])
+    output = run("why", NEWS).out
+    assert "formula" in output
+    assert "for no objective, by t * X" in output
+    assert "t * X" in output
+    reckoning = run("why", NEWS, "--json").json["explanation"]["reckoning"]
+    assert reckoning["formula"] == "t * X"
+    assert reckoning["score"] == pytest.approx(reckoning["names"]["t"] * reckoning["names"]["X"])
 
 
 def test_the_doctor_names_the_policy_or_what_is_wrong_with_it(run: Run, collection: Path) -> None:
     set_policy(collection, "models/news.json")
     assert "cannot be read" in run("doctor").out
     MODEL.save(collection / "models" / "news.json")
-    ran = run("doctor")
-    assert "cannot be read" not in ran.out
-    assert "news" in ran.out
+    result = run("doctor")
+    assert "cannot be read" not in result.out
+    assert "news" in result.out
 
 
 def test_a_damaged_model_file_plans_nothing_and_can_still_be_looked_past(
@@ -88,8 +88,8 @@ def test_a_damaged_model_file_plans_nothing_and_can_still_be_looked_past(
 ) -> None:
     (collection / "models" / "news.json").write_text('{"format": "freshet-model", "version": 9}')
     set_policy(collection, "models/news.json")
-    ran = run("plan")
-    assert (ran.code, ran.out) == (4, "")
-    assert "models/news.json: a model file of version 9" in ran.err
+    result = run("plan")
+    assert (result.code, result.out) == (4, "")
+    assert "models/news.json: a model file of version 9" in result.err
     assert run("list").code == 0
     assert run("forecast", NEWS).code == 0

@@ -32,7 +32,7 @@ def test_files_that_are_no_pages_stay_off_the_live_list(
     (folder / "Terms.md").write_text("# Terms\n\nwords\n", "utf-8")
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "--message", "first")
-    ran = run("import", "git", str(folder), "--source", "", "--json").json
-    assert (ran["visits"], ran["bad"]) == (0, 1)
-    assert "it has the scheme git; only http and https" in ran["bad_rows"][0]["why"]
+    result = run("import", "git", str(folder), "--source", "", "--json").json
+    assert (result["visits"], result["bad"]) == (0, 1)
+    assert "it has the scheme git; only http and https" in result["bad_rows"][0]["why"]
     assert run("list", "--json").json == []

@@ -31,7 +31,7 @@ def leaves() -> Iterator[tuple[str, Any]]:
         command = load_command(name)
         yield name, command
         yield from (
-            (f"{name} {kind}", part) for kind, part in getattr(command, "commands", {}).items()
+            (f"{name} {kind}", text) for kind, text in getattr(command, "commands", {}).items()
         )
 
 
@@ -65,13 +65,13 @@ def test_help_fits_into_eighty_columns(run: Run, monkeypatch: pytest.MonkeyPatch
 
 
 def test_without_a_command_there_is_help(run: Run) -> None:
-    ran = run()
-    assert ran.code == 0
-    assert ran.out.startswith("Usage: freshet")
+    result = run()
+    assert result.code == 0
+    assert result.out.startswith("Usage: freshet")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["nosuch"], "No such command 'nosuch'"),
         (["list", "--nosuch"], "No such option: --nosuch"),
@@ -80,19 +80,19 @@ def test_without_a_command_there_is_help(run: Run) -> None:
         (["status", "--days", "\x1b[31m"], "Invalid value for '--days'"),
     ],
 )
-def test_wrong_usage_is_one_line(run: Run, words: list[str], said: str) -> None:
-    ran = run(*words)
-    assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
-    assert ran.err.count("\n") == 1
-    assert "--help" in ran.err
-    assert "\x1b" not in ran.err
+def test_wrong_usage_is_one_line(run: Run, words: list[str], message: str) -> None:
+    result = run(*words)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+    assert result.err.count("\n") == 1
+    assert "--help" in result.err
+    assert "\x1b" not in result.err
 
 
 def test_an_error_is_no_json_but_a_line_and_a_code(run: Run, empty: Path) -> None:
-    ran = run("show", "https://nowhere.example/", "--json")
-    assert (ran.code, ran.out) == (3, "")
-    assert ran.err.startswith("freshet: ")
+    result = run("show", "https://nowhere.example/", "--json")
+    assert (result.code, result.out) == (3, "")
+    assert result.err.startswith("freshet: ")
 
 
 def test_a_fault_of_ours_is_one_line_unless_more_is_asked_for(
@@ -102,10 +102,10 @@ def test_a_fault_of_ours_is_one_line_unless_more_is_asked_for(
         raise RuntimeError("never seen before")
 
     monkeypatch.setattr(list_command.CollectionStore, "open", fail)
-    ran = run("list")
-    assert ran.code == 1
-    assert ran.err.count("\n") == 1
-    assert "never seen before" in ran.err
+    result = run("list")
+    assert result.code == 1
+    assert result.err.count("\n") == 1
+    assert "never seen before" in result.err
     monkeypatch.setenv("FRESHET_DEBUG", "1")
     assert "Traceback" in run("list").err
 
@@ -117,22 +117,22 @@ def test_a_system_error_says_which_file_and_what_to_do(
         raise OSError(28, "No space left on device", "catalog.db")
 
     monkeypatch.setattr(list_command.CollectionStore, "open", fail)
-    ran = run("list")
-    assert ran.code == 5
-    assert ran.err.startswith("freshet: catalog.db: No space left on device; ")
+    result = run("list")
+    assert result.code == 5
+    assert result.err.startswith("freshet: catalog.db: No space left on device; ")
 
 
 def test_a_file_name_that_is_not_utf_8_can_be_named(run: Run, empty: Path) -> None:
-    ran = run("import", "csv", "\udcff.csv")
-    assert ran.code == 4
-    assert ran.err.startswith("freshet: ?.csv")
+    result = run("import", "csv", "\udcff.csv")
+    assert result.code == 4
+    assert result.err.startswith("freshet: ?.csv")
 
 
 @given(st.text())
 def test_safe_text_is_one_line_that_steers_nothing(text: str) -> None:
-    kept = safe_text(text)
-    assert len(kept) == len(text)
-    assert all(char.isprintable() or char in "\u200c\u200d" for char in kept)
+    printable = safe_text(text)
+    assert len(printable) == len(text)
+    assert all(char.isprintable() or char in "\u200c\u200d" for char in printable)
 
 
 @given(st.text(st.characters(categories=["L", "N", "P"])))
@@ -191,25 +191,25 @@ def test_an_interrupted_command_says_so(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(list_command.CollectionStore, "open", stop)
-    ran = run("list")
-    assert (ran.code, ran.out) == (130, "")
-    assert ran.err.startswith("freshet: interrupted; ")
+    result = run("list")
+    assert (result.code, result.out) == (130, "")
+    assert result.err.startswith("freshet: interrupted; ")
 
 
 def test_a_terminal_is_asked_for_the_contact(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", Terminal("you@example.org\n"))
-    ran = run("init", str(tmp_path / "c"), "--json")
-    assert ran.json["contact"] == "you@example.org"
-    assert "Contact" in ran.err
+    result = run("init", str(tmp_path / "c"), "--json")
+    assert result.json["contact"] == "you@example.org"
+    assert "Contact" in result.err
 
 
 def test_a_no_at_the_terminal_changes_nothing(
     run: Run, collection: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
-    ran = run("remove", "--source", "", "--purge")
-    assert (ran.code, ran.out.strip()) == (1, "")
-    assert "Delete 6 pages with all versions permanently?" in ran.err
+    result = run("remove", "--source", "", "--purge")
+    assert (result.code, result.out.strip()) == (1, "")
+    assert "Delete 6 pages with all versions permanently?" in result.err
     assert len(run("list", "--json").json) == 6

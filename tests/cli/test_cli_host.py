@@ -41,10 +41,10 @@ def closed_host(robots: dict[str, Any]) -> HostState:
 
 def test_a_closed_host_is_shown_with_what_closed_it(run: Run, collection: Path) -> None:
     set_host(collection, closed_host(FAILED), HostState(f"{HOST}:80", robots=READ))
-    shown = run("host", f"{NEWS}any/page", "--json").json
-    assert (shown["host"], shown["failures"], shown["delay"]) == (HOST, 3, 5.0)
-    assert shown["closed_until"] == (NOW + timedelta(hours=2)).isoformat()
-    assert [(file["scheme"], file["status"], file["why"]) for file in shown["robots"]] == [
+    output = run("host", f"{NEWS}any/page", "--json").json
+    assert (output["host"], output["failures"], output["delay"]) == (HOST, 3, 5.0)
+    assert output["closed_until"] == (NOW + timedelta(hours=2)).isoformat()
+    assert [(file["scheme"], file["status"], file["why"]) for file in output["robots"]] == [
         ("https", 503, "status 503"), ("http", 200, ""),
     ]  # fmt: skip
     text = run("host", HOST).out
@@ -52,21 +52,21 @@ def test_a_closed_host_is_shown_with_what_closed_it(run: Run, collection: Path) 
     assert "cannot be had since" in text
     assert "at any time" not in text
     assert f"not before {format_to_second(NOW + timedelta(hours=2))}" in text
-    assert shown["pages"] == 1
+    assert output["pages"] == 1
 
 
 def test_a_host_that_is_reopened_has_no_back_off_and_no_failed_robots_txt(
     run: Run, collection: Path
 ) -> None:
     set_host(collection, closed_host(FAILED), HostState(f"{HOST}:80", robots=READ))
-    shown = run("host", HOST, "--reopen", "--json").json
-    assert (shown["crawl"], shown["host"]["closed_until"], shown["host"]["failures"]) == (
+    output = run("host", HOST, "--reopen", "--json").json
+    assert (output["crawl"], output["host"]["closed_until"], output["host"]["failures"]) == (
         "",
         None,
         0,
     )
-    assert [file["scheme"] for file in shown["host"]["robots"]] == ["http"]
-    assert shown["host"]["delay"] == 5.0
+    assert [file["scheme"] for file in output["host"]["robots"]] == ["http"]
+    assert output["host"]["delay"] == 5.0
     assert (
         "Reopened news.example; the next crawl can request it." in run("host", HOST, "--reopen").out
     )
@@ -111,9 +111,9 @@ def test_a_running_crawl_asks_a_host_again_when_it_is_reopened(
         monkeypatch.chdir(folder)
         with running_crawl(folder):
             until(lambda: outcomes(folder)[first])
-            shown = until(lambda: run("host", first, "--json").json)
-            assert (shown["failures"], shown["robots"][0]["status"]) == (1, 503)
-            assert shown["closed_until"] is not None
+            output = until(lambda: run("host", first, "--json").json)
+            assert (output["failures"], output["robots"][0]["status"]) == (1, 503)
+            assert output["closed_until"] is not None
             is_busy = False
             assert run("add", second).code == 0
             assert " run'" in run("host", first, "--reopen", "--json").json["crawl"]

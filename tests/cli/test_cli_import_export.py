@@ -67,19 +67,19 @@ def test_versions_are_imported_from_parquet(run: Run, empty: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["warc", "git", "csv", "bing", "parquet"])
 def test_what_is_not_there_is_bad_input(run: Run, empty: Path, kind: str) -> None:
-    ran = run("import", kind, "nowhere")
-    assert (ran.code, ran.out) == (4, "")
-    assert ran.err.startswith("freshet: nowhere: ")
-    assert ran.err.count("\n") == 1
+    result = run("import", kind, "nowhere")
+    assert (result.code, result.out) == (4, "")
+    assert result.err.startswith("freshet: nowhere: ")
+    assert result.err.count("\n") == 1
 
 
 def test_bad_rows_are_listed_and_good_ones_kept(run: Run, empty: Path) -> None:
     Path("seen.csv").write_text(CSV + "https://a.example/,never,1,\n" * 30, "utf-8")
-    ran = run("import", "csv", "seen.csv")
-    assert ran.code == 4
-    assert "Imported 2 visits" in ran.out
-    assert "seen.csv, line 4: time 'never'" in ran.err
-    assert "freshet status --bad 1" in ran.err
+    result = run("import", "csv", "seen.csv")
+    assert result.code == 4
+    assert "Imported 2 visits" in result.out
+    assert "seen.csv, line 4: time 'never'" in result.err
+    assert "freshet status --bad 1" in result.err
     assert len(run("status", "--bad", "1", "--json").json) == 30
     assert "30 rows could not be imported." in run("status", "--bad", "1").out
 
@@ -92,17 +92,17 @@ def test_a_broken_warc_gives_what_is_whole(run: Run, empty: Path, small_warc: Pa
     content = bytearray(small_warc.read_bytes())
     content[len(content) // 2] ^= 1
     Path("broken.warc.gz").write_bytes(content)
-    ran = run("import", "warc", "broken.warc.gz", "--json")
-    assert ran.code == 4
-    assert ran.json["visits"] == 167
+    result = run("import", "warc", "broken.warc.gz", "--json")
+    assert result.code == 4
+    assert result.json["visits"] == 167
     assert run("check").code == 0
 
 
 def test_a_kind_must_be_named(run: Run, empty: Path) -> None:
     for command in ("import", "export"):
-        ran = run(command)
-        assert ran.code == 2
-        assert f"freshet {command} --help" in ran.err
+        result = run(command)
+        assert result.code == 2
+        assert f"freshet {command} --help" in result.err
 
 
 def test_tables_leave_in_every_form(run: Run, collection: Path) -> None:
@@ -126,26 +126,26 @@ def test_a_table_is_not_written_over_a_folder(run: Run, collection: Path) -> Non
 
 
 def test_a_table_that_cannot_be_written_is_said(run: Run, collection: Path) -> None:
-    ran = run("export", "csv", "nowhere/c.csv")
-    assert ran.code == 5
-    assert "nowhere/c.csv" in ran.err
+    result = run("export", "csv", "nowhere/c.csv")
+    assert result.code == 5
+    assert "nowhere/c.csv" in result.err
 
 
 def test_a_compressed_list_that_is_cut_keeps_what_came_before(run: Run, empty: Path) -> None:
     Path("seen.csv.gz").write_bytes(gzip.compress(CSV.encode())[:-4])
-    ran = run("import", "csv", "seen.csv.gz")
-    assert ran.code == 4
-    assert "is damaged or incomplete" in ran.err
+    result = run("import", "csv", "seen.csv.gz")
+    assert result.code == 4
+    assert "is damaged or incomplete" in result.err
 
 
 def test_a_collection_leaves_and_comes_back_as_a_wacz_file(
     run: Run, collection: Path, tmp_path: Path
 ) -> None:
-    ran = run("export", "wacz", "../news.wacz")
-    assert (ran.code, ran.out) == (0, "Wrote 168 rows to ../news.wacz.\n")
+    result = run("export", "wacz", "../news.wacz")
+    assert (result.code, result.out) == (0, "Wrote 168 rows to ../news.wacz.\n")
     run("init", str(tmp_path / "again"), "--contact", "you@example.org")
-    ran = run("import", "wacz", "../news.wacz", "-C", str(tmp_path / "again"), "--json")
-    assert (ran.code, ran.json["visits"], ran.json["bad"]) == (0, 168, 0)
+    result = run("import", "wacz", "../news.wacz", "-C", str(tmp_path / "again"), "--json")
+    assert (result.code, result.json["visits"], result.json["bad"]) == (0, 168, 0)
 
 
 def test_a_wacz_file_with_another_digest_is_told_and_ends_with_4(
@@ -153,10 +153,10 @@ def test_a_wacz_file_with_another_digest_is_told_and_ends_with_4(
 ) -> None:
     run("export", "wacz", "../news.wacz")
     path = tmp_path / "news.wacz"
-    whole = bytearray(path.read_bytes())
-    whole[2000] ^= 0xFF
-    path.write_bytes(whole)
-    ran = run("import", "wacz", "../news.wacz", "--source", "other")
-    assert ran.code == 4
-    assert "archive/freshet-" in ran.err
-    assert "get the file again" in ran.err
+    content = bytearray(path.read_bytes())
+    content[2000] ^= 0xFF
+    path.write_bytes(content)
+    result = run("import", "wacz", "../news.wacz", "--source", "other")
+    assert result.code == 4
+    assert "archive/freshet-" in result.err
+    assert "get the file again" in result.err

@@ -56,9 +56,9 @@ def interrupted(kind: str, path: Path, *signals: int) -> subprocess.CompletedPro
 def test_an_interrupted_import_keeps_whole_batches_and_goes_on_later(
     run: Run, empty: Path, small_warc: Path, number: int
 ) -> None:
-    ended = interrupted("warc", small_warc, number)
-    assert ended.returncode == 130
-    assert ended.stderr.endswith("run the same command again to continue\n")
+    result = interrupted("warc", small_warc, number)
+    assert result.returncode == 130
+    assert result.stderr.endswith("run the same command again to continue\n")
     assert run("check").code == 0
     assert run("status", "--json").json["counts"]["visits"] == 60
     again = run("import", "warc", str(small_warc), "--json").json
@@ -69,9 +69,9 @@ def test_an_interrupted_import_keeps_whole_batches_and_goes_on_later(
 def test_a_second_signal_stops_at_once_and_nothing_acknowledged_is_lost(
     run: Run, empty: Path, small_warc: Path
 ) -> None:
-    ended = interrupted("warc", small_warc, signal.SIGINT, signal.SIGINT)
-    assert ended.returncode == 130
-    assert "Traceback" not in ended.stderr
+    result = interrupted("warc", small_warc, signal.SIGINT, signal.SIGINT)
+    assert result.returncode == 130
+    assert "Traceback" not in result.stderr
     assert run("status", "--json").json["counts"]["visits"] == 40
     run("import", "warc", str(small_warc))
     assert run("check", "--json").json["rows"] == 168
@@ -95,11 +95,11 @@ def test_a_reader_that_goes_away_is_no_error_to_talk_about(
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as gone:
-        ended = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "freshet", *command],
             stdout=gone, stderr=subprocess.PIPE, timeout=60, check=False,
         )  # fmt: skip
-    assert (ended.returncode, ended.stderr) == (1, b"")
+    assert (result.returncode, result.stderr) == (1, b"")
 
 
 def loading(*words: str) -> tuple[subprocess.CompletedProcess[str], set[str]]:
@@ -109,18 +109,18 @@ def loading(*words: str) -> tuple[subprocess.CompletedProcess[str], set[str]]:
         "atexit.register(lambda: print('MODULES', *sys.modules));"
         "from freshet.__main__ import main; main()"
     )
-    ended = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
-    loaded = {name.partition(".")[0] for name in ended.stdout.rpartition("MODULES")[2].split()}
+    loaded = {name.partition(".")[0] for name in result.stdout.rpartition("MODULES")[2].split()}
     assert "freshet" in loaded
-    return ended, loaded & HEAVY
+    return result, loaded & HEAVY
 
 
 def test_help_loads_nothing_heavy() -> None:
-    ended, loaded = loading("--help")
-    assert (ended.returncode, loaded) == (0, set())
-    assert all(f"  {name}" in ended.stdout for name in COMMANDS)
+    result, loaded = loading("--help")
+    assert (result.returncode, loaded) == (0, set())
+    assert all(f"  {name}" in result.stdout for name in COMMANDS)
 
 
 @pytest.mark.parametrize(
@@ -130,12 +130,12 @@ def test_a_second_writer_is_refused_before_anything_heavy_is_loaded(
     collection: Path, words: tuple[str, ...]
 ) -> None:
     with CollectionStore.open(collection) as opened, opened.appending():
-        ended, loaded = loading(*words, "--collection", str(collection))
-    assert (ended.returncode, loaded) == (6, set())
-    assert f"(process {os.getpid()}, since" in ended.stderr
+        result, loaded = loading(*words, "--collection", str(collection))
+    assert (result.returncode, loaded) == (6, set())
+    assert f"(process {os.getpid()}, since" in result.stderr
 
 
 def test_python_m_freshet_is_the_command() -> None:
     words = [sys.executable, "-m", "freshet", "--version"]
-    ended = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
-    assert ended.stdout.startswith("freshet ")
+    result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    assert result.stdout.startswith("freshet ")

@@ -29,9 +29,9 @@ def look_at(collection: Collection, bodies: Sequence[bytes], *, first_day: int =
 
 @pytest.fixture
 def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Collection:
-    with make_collection(tmp_path / "c") as made:
+    with make_collection(tmp_path / "c") as page:
         monkeypatch.chdir(tmp_path / "c")
-        yield made
+        yield page
 
 
 def changed(collection: Collection) -> list[bool]:
@@ -47,18 +47,18 @@ def test_a_boolean_a_null_and_a_key_that_differ_are_changes_and_are_shown(
     })
     look_at(opened, [json.dumps(version).encode() for version in versions])
     assert changed(opened) == [True, True, True]
-    shown = [run("diff", API, str(old), str(old + 1)).out for old in (1, 2, 3)]
-    assert "flags.beta: [-true-]{+false+}\nowner: null\n" in shown[0]
-    assert "owner: [-null-]{+Ada+}\n" in shown[1]
-    assert "[-flags-]{+switches+}.beta: false" in shown[2]
+    output = [run("diff", API, str(old), str(old + 1)).out for old in (1, 2, 3)]
+    assert "flags.beta: [-true-]{+false+}\nowner: null\n" in output[0]
+    assert "owner: [-null-]{+Ada+}\n" in output[1]
+    assert "[-flags-]{+switches+}.beta: false" in output[2]
 
 
 def test_a_new_first_item_is_all_that_a_difference_shows(opened: Collection, run: Run) -> None:
     old, new = items("lamp", "tent"), items("boat", "lamp", "tent")
     look_at(opened, [json.dumps(old).encode(), json.dumps(new).encode()])
-    shown = run("diff", API, "1", "2").out
-    assert "{+- items[].name: boat\nitems[].price: 12.5\nitems[].in_stock: true+}\n" in shown
-    assert "[-" not in shown
+    output = run("diff", API, "1", "2").out
+    assert "{+- items[].name: boat\nitems[].price: 12.5\nitems[].in_stock: true+}\n" in output
+    assert "[-" not in output
     assert run("diff", API, "1", "2", "--json").json["change"]["dice"] > 0.9
     assert "items[].name: boat" in run("diff", API, "--since", "1").out
 

@@ -52,9 +52,9 @@ def test_messages_of_libraries_go_the_same_way_from_warning_on(
         scrapy.warning("odd answer: %s", MESSAGE)
     [line] = lines(file)
     assert json.loads(line)["event"] == f"odd answer: {MESSAGE}"
-    shown = capsys.readouterr().err
-    assert shown.startswith("freshet: odd answer: x {")
-    assert re.fullmatch(r"[^\x00-\x1f\x7f-\x9f\u202e\u2028]+\n", shown)
+    output = capsys.readouterr().err
+    assert output.startswith("freshet: odd answer: x {")
+    assert re.fullmatch(r"[^\x00-\x1f\x7f-\x9f\u202e\u2028]+\n", output)
 
 
 def test_without_a_file_only_warnings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:

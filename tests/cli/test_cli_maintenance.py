@@ -40,10 +40,10 @@ def test_a_sound_collection_passes_the_check(run: Run, collection: Path) -> None
 
 def test_damage_is_found_and_named(run: Run, collection: Path) -> None:
     damage(collection)
-    ran = run("check")
-    assert ran.code == 7
-    assert "offset" in ran.err
-    assert "has no whole record there" in ran.err
+    result = run("check")
+    assert result.code == 7
+    assert "offset" in result.err
+    assert "has no whole record there" in result.err
     assert len(run("check", "--json").json["problems"]) == 2
 
 
@@ -73,9 +73,9 @@ def test_old_versions_are_thinned_after_a_yes(run: Run, collection: Path) -> Non
 
 
 def test_nothing_is_thinned_silently(run: Run, collection: Path) -> None:
-    ran = run("prune", "--older-than", "1d")
-    assert ran.code == 2
-    assert "--yes" in ran.err
+    result = run("prune", "--older-than", "1d")
+    assert result.code == 2
+    assert "--yes" in result.err
     assert run("check", "--json").json["records"] == 168
 
 
@@ -90,9 +90,9 @@ def test_an_age_must_be_one(run: Run, collection: Path) -> None:
 
 
 def test_the_doctor_finds_nothing_wrong(run: Run, collection: Path) -> None:
-    ran = run("doctor")
-    assert ran.code == 0
-    assert "6 pages, 168 visits" in ran.out
+    result = run("doctor")
+    assert result.code == 0
+    assert "6 pages, 168 visits" in result.out
     assert all(row["fine"] for row in run("doctor", "--json").json)
 
 
@@ -106,15 +106,15 @@ def test_the_doctor_reads_requirements_of_any_form(
 
 def test_the_doctor_names_what_is_wrong(run: Run, collection: Path) -> None:
     Path("freshet.toml").write_text('contact = ""\n', "utf-8")
-    ran = run("doctor")
-    assert ran.code == 1
-    assert "set contact in freshet.toml" in ran.out
+    result = run("doctor")
+    assert result.code == 1
+    assert "set contact in freshet.toml" in result.out
 
 
 def wrong(run: Run) -> dict[str, str]:
     """Return what the doctor finds wrong."""
-    found = run("doctor", "--json").json
-    return {row["what"]: row["found"] for row in found if not row["fine"]}
+    findings = run("doctor", "--json").json
+    return {row["what"]: row["found"] for row in findings if not row["fine"]}
 
 
 def test_the_doctor_names_the_holder_of_the_lock(run: Run, collection: Path) -> None:
@@ -169,17 +169,17 @@ def test_a_collection_of_a_newer_version_is_refused(run: Run, collection: Path) 
     with sqlite3.connect("catalog.db") as catalog:
         catalog.execute("UPDATE alembic_version SET version_num = '9999'")
     catalog.close()
-    ran = run("list")
-    assert ran.code == 5
-    assert "install a newer Freshet" in ran.err
+    result = run("list")
+    assert result.code == 5
+    assert "install a newer Freshet" in result.err
 
 
 def test_a_second_writer_is_refused_and_told_who_writes(
     run: Run, collection: Path, small_warc: Path
 ) -> None:
     with ArchiveLock(collection / "archive", command="freshet run"):
-        ran = run("import", "warc", str(small_warc))
+        result = run("import", "warc", str(small_warc))
         assert run("tag", "front", NEWS).code == 0
-    assert ran.code == 6
-    assert "'freshet run'" in ran.err
-    assert str(os.getpid()) in ran.err
+    assert result.code == 6
+    assert "'freshet run'" in result.err
+    assert str(os.getpid()) in result.err

@@ -21,9 +21,9 @@ def test_rules_are_added_shown_and_taken_out_for_good(run: Run, collection: Path
         "/html/body/h1",
     ]
     assert (added.json["version"], added.json["measured"]) == (1, None)
-    told = run("mask", NEWS, "--show", "1")
-    assert "Never masked: read # minutes ago" in told.out
-    assert f"'freshet mask {NEWS} --again' recomputes them" in told.out
+    result = run("mask", NEWS, "--show", "1")
+    assert "Never masked: read # minutes ago" in result.out
+    assert f"'freshet mask {NEWS} --again' recomputes them" in result.out
     assert run("mask", NEWS, "--json").json["never"] == ["read # minutes ago"]
 
 
@@ -36,12 +36,12 @@ def test_visits_so_far_are_measured_again_when_asked(run: Run, collection: Path)
 
 
 def test_learning_nothing_is_said(run: Run, collection: Path) -> None:
-    told = run("mask", "https://club.example/rules", "--learn")
-    assert "No new rule was learned from the stored versions." in told.out
+    result = run("mask", "https://club.example/rules", "--learn")
+    assert "No new rule was learned from the stored versions." in result.out
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (("--hide", "*"), 2, "hides the whole of every page"),
         (("--hide", ""), 2, "hides the whole of every page"),
@@ -55,18 +55,18 @@ def test_learning_nothing_is_said(run: Run, collection: Path) -> None:
     ],
 )
 def test_what_cannot_be_a_rule_is_refused(
-    run: Run, collection: Path, words: tuple[str, str], code: int, said: str
+    run: Run, collection: Path, words: tuple[str, str], code: int, message: str
 ) -> None:
-    ended = run("mask", NEWS, *words)
-    assert (ended.code, said in ended.err) == (code, True)
+    result = run("mask", NEWS, *words)
+    assert (result.code, message in result.err) == (code, True)
     assert run("mask", NEWS, "--json").json["version"] == 0
 
 
 def test_a_page_that_is_too_large_to_learn_from_is_said_to_be(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with make_collection(tmp_path / "c") as made:
-        record(made, [observe(0, html("one") + b" " * 2_000_000)])
+    with make_collection(tmp_path / "c") as page:
+        record(page, [observe(0, html("one") + b" " * 2_000_000)])
     monkeypatch.chdir(tmp_path / "c")
     assert "No mask is learned for this page, because it has 2,000," in run("mask", URL).out
     assert "bytes, more than 2,000,000" in run("mask", URL, "--json").json["not_learnt"]
@@ -81,8 +81,9 @@ def test_a_page_of_too_many_lines_to_learn_from_is_said_to_be(
         page = Snapshot(URL, text.encode(), headers=(("Content-Type", "text/plain"),))
         record(made, [replace(observe(0), snapshot=page)])
     monkeypatch.chdir(tmp_path / "c")
-    said = "5,001 lines, more than 4,000"
+    message = "5,001 lines, more than 4,000"
     assert (
-        f"No mask is learned for this page, because it has {said}." in run("mask", URL, *words).out
+        f"No mask is learned for this page, because it has {message}."
+        in run("mask", URL, *words).out
     )
-    assert run("mask", URL, *words, "--json").json["not_learnt"] == said
+    assert run("mask", URL, *words, "--json").json["not_learnt"] == message

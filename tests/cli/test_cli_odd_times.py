@@ -57,11 +57,11 @@ def write_warc(times: list[str]) -> tuple[str, str]:
 def test_a_time_that_no_visit_can_have_is_a_bad_row(run: Run, empty: Path, write) -> None:
     odd = ["9999-12-31T23:59:59.999999Z", "1969-12-31T00:00:00Z", "2300-01-01T00:00:00Z"]
     kind, name = write([*odd, "2026-01-01T00:00:00Z"])
-    ran = run("import", kind, name)
-    assert ran.code == 4
-    assert ran.out.startswith("Imported 1 visit")
-    assert ran.err.count("1970-01-01") == 3
-    assert f"{name}, " in ran.err
+    result = run("import", kind, name)
+    assert result.code == 4
+    assert result.out.startswith("Imported 1 visit")
+    assert result.err.count("1970-01-01") == 3
+    assert f"{name}, " in result.err
 
 
 def hold(folder: Path, *times: datetime) -> None:
@@ -71,24 +71,24 @@ def hold(folder: Path, *times: datetime) -> None:
         for time, page in zip(times, pages, strict=True):
             uid = row_uid("version", "", URL, time)
             recorder.record([Observation(URL, "", time, uid, page)])
-        told = [
+        outputs = [
             Observation(
                 f"{URL}told", "", time, row_uid("csv", "", "told", time),
                 change=Change(True), outcome=Outcome.REPORTED,
             )
             for time in times
         ]  # fmt: skip
-        recorder.record(told)
+        recorder.record(outputs)
 
 
 def test_a_collection_that_holds_odd_times_can_be_used(run: Run, empty: Path) -> None:
     hold(empty, BEGINNING, GOOD, END)
-    failed = {command: ran.err for command in COMMANDS if (ran := run(*command)).code}
+    failed = {command: result.err for command in COMMANDS if (result := run(*command)).code}
     assert not failed
 
 
 def test_a_trace_is_not_made_of_looks_thousands_of_years_apart(run: Run, empty: Path) -> None:
     hold(empty, GOOD, END)
-    ran = run("export", "trace", "trace")
-    assert ran.code == 4
-    assert "mend or leave out the wrong times" in ran.err
+    result = run("export", "trace", "trace")
+    assert result.code == 4
+    assert "correct or remove wrong times" in result.err

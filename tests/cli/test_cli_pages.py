@@ -12,36 +12,36 @@ OPML = '<opml><body><outline xmlUrl="https://a.example/feed"/></body></opml>'
 
 
 def test_init_makes_a_collection(run: Run, tmp_path: Path) -> None:
-    ran = run("init", str(tmp_path / "c"), "--contact", "you@example.org", "--json")
-    assert ran.code == 0
-    assert ran.json == {"collection": str(tmp_path / "c"), "contact": "you@example.org"}
+    result = run("init", str(tmp_path / "c"), "--contact", "you@example.org", "--json")
+    assert result.code == 0
+    assert result.json == {"collection": str(tmp_path / "c"), "contact": "you@example.org"}
     assert {item.name for item in (tmp_path / "c").iterdir()} >= {"freshet.toml", "catalog.db"}
 
 
 def test_init_without_a_terminal_needs_a_contact(run: Run, tmp_path: Path) -> None:
-    ran = run("init", str(tmp_path / "c"))
-    assert (ran.code, ran.out) == (2, "")
-    assert "--contact" in ran.err
+    result = run("init", str(tmp_path / "c"))
+    assert (result.code, result.out) == (2, "")
+    assert "--contact" in result.err
     assert not (tmp_path / "c").exists()
 
 
 def test_init_refuses_a_folder_that_is_a_collection(run: Run, empty: Path) -> None:
-    ran = run("init", ".", "--contact", "you@example.org")
-    assert ran.code == 2
-    assert "is a collection already" in ran.err
+    result = run("init", ".", "--contact", "you@example.org")
+    assert result.code == 2
+    assert "is a collection already" in result.err
 
 
 def test_a_contact_over_two_lines_is_refused_and_nothing_is_made(run: Run, tmp_path: Path) -> None:
-    ran = run("init", str(tmp_path / "c"), "--contact", "a\nb")
-    assert ran.code == 2
+    result = run("init", str(tmp_path / "c"), "--contact", "a\nb")
+    assert result.code == 2
     assert not (tmp_path / "c").exists()
 
 
 def test_a_command_outside_a_collection_says_how_to_make_one(run: Run, tmp_path: Path) -> None:
-    ran = run("status", "-C", str(tmp_path))
-    assert ran.code == 3
-    assert ran.err.count("\n") == 1
-    assert "freshet init" in ran.err
+    result = run("status", "-C", str(tmp_path))
+    assert result.code == 3
+    assert result.err.count("\n") == 1
+    assert "freshet init" in result.err
 
 
 def test_pages_are_added_once(run: Run, empty: Path) -> None:
@@ -52,10 +52,11 @@ def test_pages_are_added_once(run: Run, empty: Path) -> None:
 
 
 def test_what_is_no_url_is_named_and_the_rest_is_added(run: Run, empty: Path) -> None:
-    ran = run("add", "https://a.example/", "no url")
-    assert ran.code == 4
+    result = run("add", "https://a.example/", "no url")
+    assert result.code == 4
     assert (
-        ran.err == "no url: has no scheme; write the full URL, such as https://example.org/news\n"
+        result.err
+        == "no url: has no scheme; write the full URL, such as https://example.org/news\n"
     )
     assert len(run("list", "--json").json) == 1
 
@@ -74,9 +75,9 @@ def test_pages_come_from_lists_sitemaps_and_opml_files(run: Run, empty: Path) ->
 
 
 def test_a_list_that_is_not_there_is_bad_input(run: Run, empty: Path) -> None:
-    ran = run("add", "--file", "nowhere.txt")
-    assert ran.code == 4
-    assert "nowhere.txt cannot be read" in ran.err
+    result = run("add", "--file", "nowhere.txt")
+    assert result.code == 4
+    assert "nowhere.txt cannot be read" in result.err
 
 
 def test_a_file_of_the_wrong_kind_is_bad_input(run: Run, empty: Path) -> None:
@@ -87,9 +88,9 @@ def test_a_file_of_the_wrong_kind_is_bad_input(run: Run, empty: Path) -> None:
 def test_an_index_of_sitemaps_is_refused(run: Run, empty: Path) -> None:
     entry = "<sitemap><loc>https://a.example/1.xml</loc></sitemap>"
     Path("index.xml").write_text(f"<sitemapindex>{entry}</sitemapindex>", "utf-8")
-    ran = run("add", "--sitemap", "index.xml")
-    assert ran.code == 4
-    assert "index.xml: the sitemap only names further sitemaps" in ran.err
+    result = run("add", "--sitemap", "index.xml")
+    assert result.code == 4
+    assert "index.xml: the sitemap only names further sitemaps" in result.err
 
 
 def test_adding_nothing_is_wrong_usage(run: Run, empty: Path) -> None:
@@ -106,9 +107,9 @@ def test_a_removed_page_comes_back_with_its_history(run: Run, collection: Path) 
 def test_a_removed_page_is_not_there(run: Run, collection: Path) -> None:
     run("remove", NEWS)
     for words in (("remove", NEWS), ("history", NEWS), ("history", NEWS, "--source", "")):
-        ran = run(*words)
-        assert ran.code == 3
-        assert f"freshet add {NEWS}" in ran.err
+        result = run(*words)
+        assert result.code == 3
+        assert f"freshet add {NEWS}" in result.err
 
 
 def test_a_removed_page_can_still_be_purged(run: Run, collection: Path) -> None:
@@ -118,17 +119,17 @@ def test_a_removed_page_can_still_be_purged(run: Run, collection: Path) -> None:
 
 
 def test_a_purged_page_is_gone_for_good(run: Run, collection: Path) -> None:
-    ran = run("remove", NEWS, "--purge", "--yes", "--json")
-    assert ran.json["freed_bytes"] > 0
+    result = run("remove", NEWS, "--purge", "--yes", "--json")
+    assert result.json["freed_bytes"] > 0
     assert run("check", "--json").json["problems"] == []
     run("add", NEWS)
     assert run("history", NEWS, "--json").json == []
 
 
 def test_nothing_is_purged_without_a_yes(run: Run, collection: Path) -> None:
-    ran = run("remove", NEWS, "--purge")
-    assert ran.code == 2
-    assert "--yes" in ran.err
+    result = run("remove", NEWS, "--purge")
+    assert result.code == 2
+    assert "--yes" in result.err
     assert len(run("history", NEWS, "--json").json) == 28
 
 
@@ -165,9 +166,9 @@ def test_a_tag_is_one_word(run: Run, collection: Path) -> None:
 
 
 def test_a_page_that_is_not_there_is_named(run: Run, collection: Path) -> None:
-    ran = run("tag", "front", "https://nowhere.example/")
-    assert ran.code == 3
-    assert "freshet add https://nowhere.example/" in ran.err
+    result = run("tag", "front", "https://nowhere.example/")
+    assert result.code == 3
+    assert "freshet add https://nowhere.example/" in result.err
 
 
 def test_pages_are_listed_by_latest_change(run: Run, collection: Path) -> None:

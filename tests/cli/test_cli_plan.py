@@ -17,10 +17,12 @@ from tests.cli.cli_runs import NEWS, Run
 
 
 def test_a_plan_prints_its_objective_and_budget_and_its_visits(run: Run, collection: Path) -> None:
-    shown = run("plan", "--budget", "20/hour").out
-    assert shown.startswith("objective freshness   policy bayes-freshness   480 requests per day\n")
-    assert NEWS in shown
-    assert "last seen" in shown
+    output = run("plan", "--budget", "20/hour").out
+    assert output.startswith(
+        "objective freshness   policy bayes-freshness   480 requests per day\n"
+    )
+    assert NEWS in output
+    assert "last seen" in output
 
 
 def test_a_plan_as_json_has_a_page_a_time_a_value_and_a_reason(run: Run, collection: Path) -> None:
@@ -42,18 +44,18 @@ def test_an_empty_plan_says_where_to_look(run: Run, empty: Path) -> None:
 
 @pytest.mark.parametrize("words", [["--budget", "0"], ["--budget", "x"], ["--objective", "speed"]])
 def test_a_plan_for_nothing_is_refused(run: Run, empty: Path, words: list[str]) -> None:
-    ended = run("plan", *words)
-    assert (ended.code, ended.out) == (2, "")
+    result = run("plan", *words)
+    assert (result.code, result.out) == (2, "")
 
 
 def test_why_tells_rate_value_multiplier_and_host(run: Run, collection: Path) -> None:
-    shown = run("why", NEWS).out
+    output = run("why", NEWS).out
     for word in ("next check", "changes", "90 %", "value", "of 100", "rests on", "host"):
-        assert word in shown
-    found = run("why", NEWS, "--json").json
-    assert found["explanation"]["rate_low"] < found["explanation"]["rate_high"]
-    assert found["obstacles"] == []
-    assert 0 <= found["readiness"] <= 100
+        assert word in output
+    document = run("why", NEWS, "--json").json
+    assert document["explanation"]["rate_low"] < document["explanation"]["rate_high"]
+    assert document["obstacles"] == []
+    assert 0 <= document["readiness"] <= 100
 
 
 def test_why_of_a_removed_page_says_so(run: Run, collection: Path) -> None:
@@ -66,17 +68,17 @@ def test_why_of_an_unknown_page_is_not_found(run: Run, collection: Path) -> None
 
 
 def test_a_forecast_tells_the_probability_by_horizon(run: Run, collection: Path) -> None:
-    shown = run("forecast", NEWS).out
-    assert shown.startswith(f"{NEWS}   last look ")
-    assert "in 6 hours" in shown
+    output = run("forecast", NEWS).out
+    assert output.startswith(f"{NEWS}   last look ")
+    assert "in 6 hours" in output
     horizons = run("forecast", NEWS, "--json").json["horizons"]
     chances = [horizon["changed"] for horizon in horizons]
     assert chances == sorted(chances)
 
 
 def test_check_now_puts_a_page_first(run: Run, collection: Path) -> None:
-    asked = run("check-now", NEWS)
-    assert asked.out == "Requested 1 page; no crawl is running: start 'freshet run'.\n"
+    result = run("check-now", NEWS)
+    assert result.out == "Requested 1 page; no crawl is running: start 'freshet run'.\n"
     first = run("plan", "--limit", "1", "--json").json["choices"][0]
     assert (first["page"]["url"], first["reason"]) == (NEWS, "asked for")
 
@@ -92,9 +94,9 @@ def test_check_now_needs_to_know_which_pages(run: Run, collection: Path) -> None
 
 
 def test_status_tells_the_days_budget(run: Run, collection: Path) -> None:
-    shown = run("status").out
-    assert "0 of 500 requests spent, 500 left; 0 for robots.txt" in shown
-    assert "no crawl is running" in shown
+    output = run("status").out
+    assert "0 of 500 requests spent, 500 left; 0 for robots.txt" in output
+    assert "no crawl is running" in output
     assert run("status", "--json").json["today"]["left"] == 500
 
 
@@ -104,10 +106,10 @@ def test_status_names_what_cannot_be_spent_and_closed_hosts(run: Run, collection
         far = now.replace(year=now.year + 1)
         hosts = {page.host for page in opened.pages()}
         opened.catalog.set_host_states([HostState(host, backoff_until=far) for host in hosts])
-    shown = run("status").out
-    assert "500 of those left cannot be used today:" in shown
-    assert "can be asked 0 times more today" in shown
-    assert f"closed hosts: {len(hosts)}" in shown
+    output = run("status").out
+    assert "500 of those left cannot be used today:" in output
+    assert "can be asked 0 times more today" in output
+    assert f"closed hosts: {len(hosts)}" in output
 
 
 def test_status_names_requests_lost_with_a_killed_crawl(run: Run, collection: Path) -> None:
@@ -135,9 +137,9 @@ def test_a_second_writer_is_refused_and_told_who_holds_the_archive(
 ) -> None:
     words = ["watch", "https://new.example/"] if name == "watch" else ["run"]
     with CollectionStore.open(collection) as opened, opened.appending():
-        ended = run(*words)
-    assert ended.code == 6
-    assert "is being written by" in ended.err
+        result = run(*words)
+    assert result.code == 6
+    assert "is being written by" in result.err
     assert run("show", "https://new.example/").code == 3
 
 
@@ -150,9 +152,9 @@ def test_without_a_collection_it_says_how_to_make_one(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    ended = run("watch", "https://example.org/")
-    assert ended.code == 3
-    assert "make one with 'freshet init" in ended.err
+    result = run("watch", "https://example.org/")
+    assert result.code == 3
+    assert "make one with 'freshet init" in result.err
 
 
 def test_a_live_view_shows_each_picture_in_place_of_the_last(
@@ -167,10 +169,10 @@ def test_a_live_view_shows_each_picture_in_place_of_the_last(
 
 def _interrupting(after: int) -> Callable[[float], None]:
     """Return a sleep that takes no time, and is interrupted the so-manieth time."""
-    left = iter(range(after - 1, -1, -1))
+    remaining = iter(range(after - 1, -1, -1))
 
     def sleep(seconds: float) -> None:
-        if not next(left):
+        if not next(remaining):
             raise KeyboardInterrupt
 
     return sleep

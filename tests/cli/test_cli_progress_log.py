@@ -23,8 +23,8 @@ PAGE = Page(1, URL, "", "example.org", "example.org", "example.org/", NOW)
 CATALOG = cast("Catalog", SimpleNamespace(pages_by_id=lambda ids: {1: PAGE}))
 
 
-def told(*changes: Change | None, page: int = 1, **facts: Any) -> CrawlEvent:
-    visit = Visit(b"u" * 16, page, NOW, facts.pop("outcome", Outcome.OK), **facts)
+def crawl_event(*changes: Change | None, page: int = 1, **fields: Any) -> CrawlEvent:
+    visit = Visit(b"u" * 16, page, NOW, fields.pop("outcome", Outcome.OK), **fields)
     learnt = [(visit, change) for change in changes]
     return CrawlEvent(learnt, DaySpending("2026-11-15", 7, 500), QueueStatus(0, 0, ()), 0.0)
 
@@ -43,7 +43,9 @@ def test_a_change_is_a_line_and_other_looks_are_none(
     narrator: ProgressLog, lines: list[str]
 ) -> None:
     narrator(
-        told(Change(False), Change(False), Change(True, words=3, new_internal=1, new_external=1))
+        crawl_event(
+            Change(False), Change(False), Change(True, words=3, new_internal=1, new_external=1)
+        )
     )
     assert lines == [f"12:00:00 UTC  {URL}  changed: 3 words, 2 new links"]
     assert (narrator.counts.visits, narrator.counts.looks, narrator.counts.changes) == (3, 3, 1)
@@ -59,12 +61,12 @@ def test_a_change_is_a_line_and_other_looks_are_none(
 def test_a_change_says_what_is_new(
     narrator: ProgressLog, lines: list[str], change: Change, words: str
 ) -> None:
-    narrator(told(change))
+    narrator(crawl_event(change))
     assert lines == [f"12:00:00 UTC  {URL}  {words}"]
 
 
 def test_a_first_look_is_told_once(narrator: ProgressLog, lines: list[str]) -> None:
-    narrator(told(None, None))
+    narrator(crawl_event(None, None))
     assert lines == [f"12:00:00 UTC  {URL}  first look"]
 
 
@@ -73,7 +75,7 @@ def test_the_first_failure_of_its_kind_at_a_host_is_told_with_its_reason(
 ) -> None:
     why = "127.0.0.1 is special; network.allow opens it"
     for outcome in (Outcome.REFUSED, Outcome.REFUSED, Outcome.TIMEOUT):
-        narrator(told(None, outcome=outcome, why=why if outcome is Outcome.REFUSED else ""))
+        narrator(crawl_event(None, outcome=outcome, why=why if outcome is Outcome.REFUSED else ""))
     assert lines == [f"12:00:00 UTC  {URL}  refused: {why}", f"12:00:00 UTC  {URL}  timeout"]
 
 
@@ -82,7 +84,7 @@ def test_a_host_that_closes_is_told_every_time_with_what_it_failed_by(
 ) -> None:
     first = HostClosing("a.example", NOW, NOW + timedelta(minutes=1), 1, "status 429")
     second = HostClosing("a.example", NOW, NOW + timedelta(days=1), 2, "status 503")
-    narrator(replace(told(), host_closings=[first, second]))
+    narrator(replace(crawl_event(), host_closings=[first, second]))
     assert lines == [
         "12:00:00 UTC  a.example closed until 12:01 UTC after 1 failure (status 429)",
         "12:00:00 UTC  a.example closed until 2026-11-16 12:00 UTC after 2 failures (status 503)",
@@ -93,7 +95,7 @@ def test_only_the_first_few_hosts_that_close_are_told(
     narrator: ProgressLog, lines: list[str]
 ) -> None:
     closings = [HostClosing(f"h{n}.example", NOW, NOW, 1, "timeout") for n in range(50)]
-    narrator(replace(told(), host_closings=closings))
+    narrator(replace(crawl_event(), host_closings=closings))
     assert len(lines) == progress_log.MAX_REPORTED
 
 
@@ -101,7 +103,7 @@ def test_only_the_first_few_first_looks_are_told(lines: list[str]) -> None:
     everywhere = SimpleNamespace(pages_by_id=lambda ids: {i: replace(PAGE, id=i) for i in ids})
     narrator = ProgressLog(cast("Catalog", everywhere), lines.append)
     for page in range(50):
-        narrator(told(None, page=page))
+        narrator(crawl_event(None, page=page))
     assert len(lines) == progress_log.MAX_REPORTED
 
 
@@ -109,7 +111,9 @@ def test_every_visit_is_logged_with_what_is_known_of_it(
     narrator: ProgressLog, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    narrator(told(None, outcome=Outcome.GONE, status=404, why="status 404", final_url=f"{URL}x"))
+    narrator(
+        crawl_event(None, outcome=Outcome.GONE, status=404, why="status 404", final_url=f"{URL}x")
+    )
     [record] = caplog.records
     assert record.fields == {
         "page": URL, "outcome": "gone", "status": 404, "final_url": f"{URL}x", "why": "status 404",
@@ -120,7 +124,7 @@ def test_every_visit_is_logged_with_what_is_known_of_it(
 def test_a_page_removed_meanwhile_is_counted_and_not_told(
     narrator: ProgressLog, lines: list[str]
 ) -> None:
-    narrator(told(Change(True), page=2))
+    narrator(crawl_event(Change(True), page=2))
     assert (lines, narrator.counts.changes) == ([], 1)
 
 
@@ -131,7 +135,7 @@ def test_each_minute_the_progress_is_told(
     monkeypatch.setattr(progress_log, "monotonic_seconds", lambda: next(seconds))
     narrator = ProgressLog(CATALOG, lines.append)
     for _ in range(3):
-        narrator(told(Change(False)))
+        narrator(crawl_event(Change(False)))
     assert lines == ["2 visits, 0 changes; 7 of 500 requests spent today"]
 
 
@@ -140,4 +144,4 @@ def test_a_reader_who_goes_away_ends_the_crawl_in_order() -> None:
         raise SystemExit(1)
 
     with pytest.raises(OutputClosedError):
-        ProgressLog(CATALOG, say)(told(Change(True)))
+        ProgressLog(CATALOG, say)(crawl_event(Change(True)))

@@ -29,30 +29,30 @@ def visit(run: Run, html: str, name: str = "page.html") -> str:
 
 
 def test_status_tells_what_there_is(run: Run, collection: Path) -> None:
-    ran = run("status", "--days", "2")
-    assert "6 pages (0 paused)" in ran.out
-    assert "168 visits" in ran.out
-    assert "2026-02-01" in ran.out
-    found = run("status", "--json").json
-    assert found["counts"]["visits"] == 168
-    assert len(found["growth"]) == 7
-    assert found["imports"][0]["kind"] == "warc"
+    result = run("status", "--days", "2")
+    assert "6 pages (0 paused)" in result.out
+    assert "168 visits" in result.out
+    assert "2026-02-01" in result.out
+    document = run("status", "--json").json
+    assert document["counts"]["visits"] == 168
+    assert len(document["growth"]) == 7
+    assert document["imports"][0]["kind"] == "warc"
 
 
 def test_status_tells_imports_from_live_pages(run: Run, empty: Path, small_warc: Path) -> None:
     run("import", "warc", str(small_warc))
-    shown = run("status").out
-    assert "6 pages (0 paused)" in shown
-    assert "there are no live pages to visit; 'freshet add URL' adds one" in shown
+    output = run("status").out
+    assert "6 pages (0 paused)" in output
+    assert "there are no live pages to visit; 'freshet add URL' adds one" in output
     assert "There are no live pages; 'freshet add URL' adds one." in run("plan").out
 
 
 def test_show_tells_what_is_known_of_a_page(run: Run, collection: Path) -> None:
-    ran = run("show", NEWS)
-    assert "The Valley Herald" in ran.out
-    assert "28 (28 looks, 19 changes)" in ran.out
-    found = run("show", NEWS, "--version", "1", "--json").json
-    assert (found["version"], found["versions"], found["language"]) == (1, 28, "en")
+    result = run("show", NEWS)
+    assert "The Valley Herald" in result.out
+    assert "28 (28 looks, 19 changes)" in result.out
+    document = run("show", NEWS, "--version", "1", "--json").json
+    assert (document["version"], document["versions"], document["language"]) == (1, 28, "en")
 
 
 def test_a_page_that_is_empty_without_scripts_is_told_as_such(run: Run, empty: Path) -> None:
@@ -71,12 +71,12 @@ def test_show_prints_parts_of_a_version(run: Run, collection: Path) -> None:
 
 
 def test_dom_paths_are_those_that_the_view_spells(run: Run, collection: Path) -> None:
-    found = run("show", NEWS, "--dom", "--json").json["dom"]
+    document = run("show", NEWS, "--dom", "--json").json["dom"]
     with freshet.open(collection) as opened:
         dom = opened.page(NEWS).view(-1, dom=True).dom
     assert dom is not None
     spelt = [[full_path(dom, row), type_path(dom, row)] for row in range(len(dom))]
-    assert found == spelt
+    assert document == spelt
 
 
 def test_a_page_without_visits_can_be_shown(run: Run, empty: Path) -> None:
@@ -90,9 +90,9 @@ def test_a_page_without_visits_can_be_shown(run: Run, empty: Path) -> None:
 def test_a_version_that_is_not_there_is_said(
     run: Run, collection: Path, version: str, code: int
 ) -> None:
-    ran = run("show", NEWS, "--version", version)
-    assert (ran.code, ran.out) == (code, "")
-    assert ran.err.count("\n") == 1
+    result = run("show", NEWS, "--version", version)
+    assert (result.code, result.out) == (code, "")
+    assert result.err.count("\n") == 1
 
 
 def test_history_numbers_the_versions_and_names_outcomes(run: Run, collection: Path) -> None:
@@ -105,11 +105,11 @@ def test_history_numbers_the_versions_and_names_outcomes(run: Run, collection: P
 def test_history_says_which_bytes_are_kept(run: Run, collection: Path) -> None:
     assert {row["kept"] for row in run("history", CLUB, "--json").json} == {True, None}
     run("prune", "--older-than", "1d", "--keep", "year", "--yes")
-    kept = [row["kept"] for row in run("history", NEWS, "--json").json]
-    assert (kept[0], kept[1], kept[-1]) == (True, False, True)
+    kept_flags = [row["kept"] for row in run("history", NEWS, "--json").json]
+    assert (kept_flags[0], kept_flags[1], kept_flags[-1]) == (True, False, True)
     assert "whose bytes are no longer kept" in run("show", NEWS, "--version", "2").out
-    ran = run("show", NEWS, "--version", "2", "--text")
-    assert "no longer kept; the nearest that are: 1 and 26" in ran.err
+    result = run("show", NEWS, "--version", "2", "--text")
+    assert "no longer kept; the nearest that are: 1 and 26" in result.err
 
 
 def test_history_names_links_only_where_they_were_compared(run: Run, collection: Path) -> None:
@@ -124,8 +124,8 @@ def test_days_are_those_of_the_calendar_up_to_the_last_visit(run: Run, empty: Pa
     rows = "".join(f"https://a.org/,2024-01-{day},0\n" for day in ("01", "03", "09", "10"))
     Path("seen.csv").write_text("page,time,changed\n" + rows)
     run("import", "csv", "seen.csv")
-    found = run("status", "--days", "7", "--json").json["growth"]
-    assert [row["day"] for row in found] == ["2024-01-09", "2024-01-10"]
+    document = run("status", "--days", "7", "--json").json["growth"]
+    assert [row["day"] for row in document] == ["2024-01-09", "2024-01-10"]
     assert "visits by day" in run("status").out
     assert run("status", "--days", "0", "--json").json["growth"] == []
 
@@ -144,14 +144,14 @@ def test_diff_marks_words_that_came_and_went(run: Run, collection: Path) -> None
 
 
 def test_diff_shows_the_last_change_by_default(run: Run, collection: Path) -> None:
-    found = run("diff", "https://docs.example/manual", "--json").json
-    assert (found["old"]["number"], found["new"]["number"]) == (17, 18)
-    assert {piece["kind"] for piece in found["words"]} == {"same", "removed", "added"}
+    document = run("diff", "https://docs.example/manual", "--json").json
+    assert (document["old"]["number"], document["new"]["number"]) == (17, 18)
+    assert {piece["kind"] for piece in document["words"]} == {"same", "removed", "added"}
 
 
 def test_diff_takes_times(run: Run, collection: Path) -> None:
-    found = run("diff", NEWS, "2026-01-07", "2026-01-08T12:00", "--json").json
-    assert (found["old"]["number"], found["new"]["number"]) == (3, 4)
+    document = run("diff", NEWS, "2026-01-07", "2026-01-08T12:00", "--json").json
+    assert (document["old"]["number"], document["new"]["number"]) == (3, 4)
 
 
 def test_diff_of_equal_versions_says_so(run: Run, collection: Path) -> None:

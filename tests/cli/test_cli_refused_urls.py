@@ -43,9 +43,9 @@ def live_urls(run: Run) -> list[str]:
 
 def test_lines_of_a_file_are_refused_with_number_and_reason(run: Run, empty: Path) -> None:
     Path("pages.yaml").write_text(YAML, "utf-8")
-    ran = run("add", "--file", "pages.yaml")
-    assert ran.code == 4
-    assert ran.err.splitlines() == [
+    result = run("add", "--file", "pages.yaml")
+    assert result.code == 4
+    assert result.err.splitlines() == [
         f"pages.yaml, line 2: pages:: has the scheme pages; {ONLY}",
         f"pages.yaml, line 3: - https://a.example/: has no scheme; {WHOLE}",
         f"pages.yaml, line 5: note: x: has the scheme note; {ONLY}",
@@ -57,9 +57,9 @@ def test_lines_of_a_file_are_refused_with_number_and_reason(run: Run, empty: Pat
 
 def test_locations_of_a_sitemap_are_refused_with_their_lines(run: Run, empty: Path) -> None:
     Path("map.xml").write_text(SITEMAP, "utf-8")
-    ran = run("add", "--sitemap", "map.xml", "--json")
-    assert ran.code == 4
-    assert ran.json["refused"] == [
+    result = run("add", "--sitemap", "map.xml", "--json")
+    assert result.code == 4
+    assert result.json["refused"] == [
         {"place": "map.xml, line 3: foo:bar", "why": f"has the scheme foo; {ONLY}"},
         {"place": "map.xml, line 5: /news?a=1&b=2", "why": f"has no scheme; {WHOLE}"},
     ]
@@ -68,15 +68,15 @@ def test_locations_of_a_sitemap_are_refused_with_their_lines(run: Run, empty: Pa
 
 def test_outlines_of_an_opml_file_are_refused_with_their_lines(run: Run, empty: Path) -> None:
     Path("feeds.opml").write_text(OPML, "utf-8")
-    ran = run("add", "--opml", "feeds.opml")
-    assert ran.code == 4
-    assert ran.err == f"feeds.opml, line 3: feed:b.example: has the scheme feed; {ONLY}\n"
+    result = run("add", "--opml", "feeds.opml")
+    assert result.code == 4
+    assert result.err == f"feeds.opml, line 3: feed:b.example: has the scheme feed; {ONLY}\n"
 
 
 def test_watch_refuses_what_it_cannot_fetch_before_it_does_anything(run: Run, empty: Path) -> None:
-    ran = run("watch", "https://a.example/", "example.org:8080/news")
-    assert ran.code == 4
-    assert "has no scheme; write https://example.org:8080/news" in ran.err
+    result = run("watch", "https://a.example/", "example.org:8080/news")
+    assert result.code == 4
+    assert "has no scheme; write https://example.org:8080/news" in result.err
     assert live_urls(run) == []
 
 
@@ -99,10 +99,10 @@ def test_a_history_with_a_source_may_have_pages_of_any_id(empty: Path) -> None:
 def test_imports_into_the_live_list_take_only_urls(run: Run, empty: Path) -> None:
     rows = ["page,time,changed", "https://a.example/,2026-01-01,1", "note: x,2026-01-02,1"]
     Path("past.csv").write_text("\n".join(rows), "utf-8")
-    ran = run("import", "csv", "past.csv", "--source", "", "--json").json
-    assert (ran["visits"], ran["bad"]) == (1, 1)
-    assert ran["bad_rows"][0]["place"] == "past.csv, line 3"
-    assert f"it has the scheme note; {ONLY}" in ran["bad_rows"][0]["why"]
+    result = run("import", "csv", "past.csv", "--source", "", "--json").json
+    assert (result["visits"], result["bad"]) == (1, 1)
+    assert result["bad_rows"][0]["place"] == "past.csv, line 3"
+    assert f"it has the scheme note; {ONLY}" in result["bad_rows"][0]["why"]
     assert run("import", "csv", "past.csv", "--source", "past", "--json").json["bad"] == 0
 
 
@@ -120,8 +120,8 @@ def test_imports_into_the_live_list_take_only_urls(run: Run, empty: Path) -> Non
 def test_hosts_that_nothing_can_find_are_refused_with_the_reason(
     run: Run, empty: Path, url: str, why: str
 ) -> None:
-    ran = run("add", url)
-    assert (ran.code, ran.err.strip()) == (4, f"{url}: {why}")
+    result = run("add", url)
+    assert (result.code, result.err.strip()) == (4, f"{url}: {why}")
     assert live_urls(run) == []
 
 

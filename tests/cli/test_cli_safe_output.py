@@ -28,9 +28,9 @@ def test_an_arc_with_control_characters_cannot_steer_the_terminal(empty: Path) -
     Path("odd.arc").write_bytes(ARC % (STEERING.encode(), len(BODY), BODY))
     # In a process of its own: here pytest takes the messages of libraries.
     words = [sys.executable, "-m", "freshet", "import", "warc", "odd.arc"]
-    ran = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert ran.stdout.startswith("Imported 1 visit")
-    assert not UNSAFE.search(ran.stdout + ran.stderr)
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert result.stdout.startswith("Imported 1 visit")
+    assert not UNSAFE.search(result.stdout + result.stderr)
 
 
 def warn_raw(*_: object, **__: object) -> int:
@@ -42,9 +42,9 @@ def warn_raw(*_: object, **__: object) -> int:
 @pytest.mark.filterwarnings("always")
 def test_warnings_of_every_library_are_made_safe(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "app", warn_raw)
-    ran = run("status")
-    assert ran.err.count("odd ?[31m") == 2
-    assert not UNSAFE.search(ran.err)
+    result = run("status")
+    assert result.err.count("odd ?[31m") == 2
+    assert not UNSAFE.search(result.err)
 
 
 def fail_raw(*_: object, **__: object) -> int:
@@ -54,6 +54,6 @@ def fail_raw(*_: object, **__: object) -> int:
 def test_a_traceback_is_made_safe(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "app", fail_raw)
     monkeypatch.setenv("FRESHET_DEBUG", "1")
-    ran = run("status")
-    assert "fail_raw" in ran.err
-    assert not UNSAFE.search(ran.err)
+    result = run("status")
+    assert "fail_raw" in result.err
+    assert not UNSAFE.search(result.err)

@@ -22,23 +22,23 @@ OPML = '<opml><body><outline xmlUrl="https://me:hush@feed.example/"/></body></op
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     Collection.create(tmp_path / "c", contact="you@example.org").close()
     return tmp_path / "c"
 
 
-def own_settings(place: Path) -> dict[str, dict[str, object]]:
-    with Collection.open(place) as opened:
+def own_settings(folder: Path) -> dict[str, dict[str, object]]:
+    with Collection.open(folder) as opened:
         return {page.url: opened.catalog.page_settings(page.id) for page in opened.pages()}
 
 
-def test_a_password_in_a_url_becomes_a_header_of_the_page(run: Run, place: Path) -> None:
-    listed = place / "urls.txt"
+def test_a_password_in_a_url_becomes_a_header_of_the_page(run: Run, folder: Path) -> None:
+    listed = folder / "urls.txt"
     listed.write_text("https://me:hush@listed.example/\n")
-    said = run("add", "https://me:hush@safe.example/a", "http://me:hush@plain.example/",
-               "--file", str(listed), "-C", str(place))  # fmt: skip
-    assert said.code == 0
-    assert own_settings(place) == {
+    message = run("add", "https://me:hush@safe.example/a", "http://me:hush@plain.example/",
+               "--file", str(listed), "-C", str(folder))  # fmt: skip
+    assert message.code == 0
+    assert own_settings(folder) == {
         "https://safe.example/a": {"headers": {"Authorization": BASIC}},
         "http://plain.example/": {
             "headers": {"Authorization": BASIC},
@@ -46,51 +46,54 @@ def test_a_password_in_a_url_becomes_a_header_of_the_page(run: Run, place: Path)
         },
         "https://listed.example/": {"headers": {"Authorization": BASIC}},
     }
-    assert "http://plain.example/: its user name and password are kept" in said.err
-    assert "sent unencrypted (insecure_secrets = true)" in said.err
-    assert "hush" not in said.out + said.err
+    assert "http://plain.example/: its user name and password are kept" in message.err
+    assert "sent unencrypted (insecure_secrets = true)" in message.err
+    assert "hush" not in message.out + message.err
 
 
-def test_a_password_in_a_served_list_is_dropped(run: Run, place: Path) -> None:
-    (place / "map.xml").write_text(SITEMAP)
-    (place / "list.opml").write_text(OPML)
-    said = run("add", "--sitemap", str(place / "map.xml"), "--opml", str(place / "list.opml"),
-               "-C", str(place))  # fmt: skip
-    assert said.code == 0
-    assert own_settings(place) == {"https://map.example/": {}, "https://feed.example/": {}}
+def test_a_password_in_a_served_list_is_dropped(run: Run, folder: Path) -> None:
+    (folder / "map.xml").write_text(SITEMAP)
+    (folder / "list.opml").write_text(OPML)
+    message = run("add", "--sitemap", str(folder / "map.xml"), "--opml", str(folder / "list.opml"),
+               "-C", str(folder))  # fmt: skip
+    assert message.code == 0
+    assert own_settings(folder) == {"https://map.example/": {}, "https://feed.example/": {}}
 
 
-def test_no_command_shows_a_secret(run: Run, place: Path) -> None:
+def test_no_command_shows_a_secret(run: Run, folder: Path) -> None:
     url = "https://shown.example/"
-    run("add", url, "-C", str(place))
-    given = ["headers.X-Api-Key=hush", "headers.Accept=text/html", "cookies.id=hush",
+    run("add", url, "-C", str(folder))
+    assignments = ["headers.X-Api-Key=hush", "headers.Accept=text/html", "cookies.id=hush",
              "proxy=http://me:hush@gate.example:3128"]  # fmt: skip
-    told = [run("set", *given, "--page", url, "-C", str(place))]
-    told += [run(word, url, *more, "-C", str(place))
+    outputs = [run("set", *assignments, "--page", url, "-C", str(folder))]
+    outputs += [run(word, url, *more, "-C", str(folder))
              for word in ("show", "why") for more in ((), ("--json",))]  # fmt: skip
-    told += [run("set", "--page", url, "--json", "-C", str(place)), run("list", "-C", str(place))]
-    told += [run("set", "proxy=socks5://me:hush@gate.example", "--page", url, "-C", str(place))]
-    told += [run("set", "proxy=me:hush@gate.example", "--page", url, "-C", str(place))]
-    told += [run("show", "http://me:hush@[/", "-C", str(place))]
-    told += [run("show", "http://me:hush@nowhere.example/", "-C", str(place))]
-    assert [said.code for said in told] == [0, 0, 0, 0, 0, 0, 0, 2, 2, 4, 3]
-    assert not [said for said in told if "hush" in said.out + said.err]
-    assert "http://[blanked]@gate.example:3128" in told[0].out
-    assert "X-Api-Key: [blanked]" in told[0].out
-    assert "Accept: text/html" in told[0].out
-    with Collection.open(place) as opened:
-        kept = opened.settings_for(opened.page(url))
-    assert kept.headers["X-Api-Key"] == kept.cookies["id"] == "hush"
+    outputs += [
+        run("set", "--page", url, "--json", "-C", str(folder)),
+        run("list", "-C", str(folder)),
+    ]
+    outputs += [run("set", "proxy=socks5://me:hush@gate.example", "--page", url, "-C", str(folder))]
+    outputs += [run("set", "proxy=me:hush@gate.example", "--page", url, "-C", str(folder))]
+    outputs += [run("show", "http://me:hush@[/", "-C", str(folder))]
+    outputs += [run("show", "http://me:hush@nowhere.example/", "-C", str(folder))]
+    assert [message.code for message in outputs] == [0, 0, 0, 0, 0, 0, 0, 2, 2, 4, 3]
+    assert not [message for message in outputs if "hush" in message.out + message.err]
+    assert "http://[blanked]@gate.example:3128" in outputs[0].out
+    assert "X-Api-Key: [blanked]" in outputs[0].out
+    assert "Accept: text/html" in outputs[0].out
+    with Collection.open(folder) as opened:
+        stored = opened.settings_for(opened.page(url))
+    assert stored.headers["X-Api-Key"] == stored.cookies["id"] == "hush"
 
 
-def test_show_and_why_say_that_a_page_is_not_verified(run: Run, place: Path) -> None:
+def test_show_and_why_say_that_a_page_is_not_verified(run: Run, folder: Path) -> None:
     url = "https://inner.example/"
-    run("add", url, "-C", str(place))
-    assert "not verified" not in run("why", url, "-C", str(place)).out
-    run("set", "verify_tls=false", "--page", url, "-C", str(place))
+    run("add", url, "-C", str(folder))
+    assert "not verified" not in run("why", url, "-C", str(folder)).out
+    run("set", "verify_tls=false", "--page", url, "-C", str(folder))
     for word in ("show", "why"):
-        assert "not verified (verify_tls is false)" in run(word, url, "-C", str(place)).out
-    assert run("set", "verify_tls=maybe", "--page", url, "-C", str(place)).code == 2
+        assert "not verified (verify_tls is false)" in run(word, url, "-C", str(folder)).out
+    assert run("set", "verify_tls=maybe", "--page", url, "-C", str(folder)).code == 2
 
 
 def forget_clean_up(folder: Path) -> None:
@@ -109,8 +112,8 @@ def test_pages_of_earlier_collections_keep_the_password_of_their_url_as_a_header
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def answer(exchange: Exchange) -> None:
-        known = exchange.entry.header("authorization") == BASIC
-        status = 404 if exchange.entry.path == "/robots.txt" else 200 if known else 401
+        is_authorized = exchange.entry.header("authorization") == BASIC
+        status = 404 if exchange.entry.path == "/robots.txt" else 200 if is_authorized else 401
         await exchange.answer("<p>the river rose in spring and the fields were green</p>", status)
 
     with Loopback({"a": answer}) as server:
@@ -135,14 +138,14 @@ def test_pages_of_earlier_collections_keep_the_password_of_their_url_as_a_header
     assert not caplog.records
     with Collection.open(folder) as opened:
         assert opened.check().is_sound
-    kept = b"".join(
+    stored = b"".join(
         gzip.decompress(file.read_bytes()) for file in (folder / "archive").glob("*.warc.gz")
     )
-    assert b"hush" not in kept
-    assert b"bWU6" not in kept
+    assert b"hush" not in stored
+    assert b"bWU6" not in stored
 
 
-def test_nothing_of_an_earlier_collection_keeps_a_password_in_clear(place: Path) -> None:
+def test_nothing_of_an_earlier_collection_keeps_a_password_in_clear(folder: Path) -> None:
     old = [
         old_page("https://me:hush@twice.example/"),
         old_page("https://twice.example/"),
@@ -152,7 +155,7 @@ def test_nothing_of_an_earlier_collection_keeps_a_password_in_clear(place: Path)
         old_page("https://plain.example/@me", "csv"),
     ]
     why = "robots.txt of one.example cannot be had: invalid hostname: me:hush@one.example"
-    with Collection.open(place) as opened:
+    with Collection.open(folder) as opened:
         now, catalog = opened.clock.now(), opened.catalog
         ids = catalog.add_pages(old, now).ids
         catalog.remove_pages(ids[2:4], now)
@@ -164,11 +167,11 @@ def test_nothing_of_an_earlier_collection_keeps_a_password_in_clear(place: Path)
         )
         with opened.recording() as recorder:
             recorder.record([arrival])
-        with sqlite3.connect(place / "catalog.db") as table:
+        with sqlite3.connect(folder / "catalog.db") as table:
             table.execute("UPDATE visits SET page_id = ?", [ids[0]])
         table.close()
-    forget_clean_up(place)
-    with Collection.open(place) as opened:
+    forget_clean_up(folder)
+    with Collection.open(folder) as opened:
         urls = {page.id: page.url for page in opened.catalog.pages_by_id(ids).values()}
         current = [page.id for page in opened.pages()]
         assert opened.check().is_sound
@@ -181,7 +184,7 @@ def test_nothing_of_an_earlier_collection_keeps_a_password_in_clear(place: Path)
         "https://plain.example/@me",
     ]
     assert current == [ids[1], *ids[4:]]
-    assert not [file for file in place.glob("catalog.db*") if b"hush" in file.read_bytes()]
+    assert not [file for file in folder.glob("catalog.db*") if b"hush" in file.read_bytes()]
 
 
 TYPED = ("me:hush@h.example/", "http://me:hu'hush@[bad/", "http://me:hu#hush@host.example/",
@@ -191,45 +194,45 @@ TYPED = ("me:hush@h.example/", "http://me:hu'hush@[bad/", "http://me:hu#hush@hos
 
 
 def test_a_url_that_is_refused_is_shown_without_what_stands_before_its_host(
-    run: Run, place: Path
+    run: Run, folder: Path
 ) -> None:
     for more in ((), ("--json",)):
-        said = run("add", *TYPED, *more, "-C", str(place))
-        assert said.code == 4
-        assert "hush" not in said.out + said.err
-    assert [row["place"] for row in said.json["refused"]][:3] == [
+        message = run("add", *TYPED, *more, "-C", str(folder))
+        assert message.code == 4
+        assert "hush" not in message.out + message.err
+    assert [row["place"] for row in message.json["refused"]][:3] == [
         "[blanked]@h.example/",
         "http://[blanked]@[bad/",
         "http://[blanked]@host.example/",
     ]
     for url in TYPED:
-        said = run("show", url, "-C", str(place))
-        assert "hush" not in said.out + said.err
-    said = run("add", "social.example/@me", "-C", str(place))
-    assert "write https://social.example/@me" in said.err
+        message = run("show", url, "-C", str(folder))
+        assert "hush" not in message.out + message.err
+    message = run("add", "social.example/@me", "-C", str(folder))
+    assert "write https://social.example/@me" in message.err
 
 
 @pytest.mark.parametrize("source", ["", "csv"])
 def test_rows_that_an_import_refuses_are_kept_and_shown_without_passwords(
-    run: Run, place: Path, source: str
+    run: Run, folder: Path, source: str
 ) -> None:
-    listed = place / "in.csv"
+    listed = folder / "in.csv"
     urls = ["http://me:hush@exa mple/", "ftp://me:hush@h/", "http://me:hu hush@h:x/",
             "http://me:\x01hush@h/"]  # fmt: skip
     rows = [f"{url},2026-01-01T00:00:00Z,1" for url in urls]
     listed.write_text("\n".join(["page,time,changed", *rows, "http://a/,http://me:hush@h/,1", ""]))
-    said = [run("import", "csv", str(listed), "-C", str(place), "--source", source, "--json")]
-    said += [run("status", "--bad", "1", *more, "-C", str(place)) for more in ((), ("--json",))]
-    assert len(said[0].json["bad_rows"]) == 5
-    assert not [one for one in said if "hush" in one.out + one.err]
+    message = [run("import", "csv", str(listed), "-C", str(folder), "--source", source, "--json")]
+    message += [run("status", "--bad", "1", *more, "-C", str(folder)) for more in ((), ("--json",))]
+    assert len(message[0].json["bad_rows"]) == 5
+    assert not [result for result in message if "hush" in result.out + result.err]
     listed.unlink()
-    assert not [file for file in place.glob("catalog.db*") if b"hush" in file.read_bytes()]
+    assert not [file for file in folder.glob("catalog.db*") if b"hush" in file.read_bytes()]
 
 
 def test_watch_sends_the_password_of_a_url_and_says_how(tmp_path: Path) -> None:
     async def answer(exchange: Exchange) -> None:
-        known = exchange.entry.header("authorization") == BASIC
-        status = 404 if exchange.entry.path == "/robots.txt" else 200 if known else 401
+        is_authorized = exchange.entry.header("authorization") == BASIC
+        status = 404 if exchange.entry.path == "/robots.txt" else 200 if is_authorized else 401
         await exchange.answer("<p>the river rose in spring and the fields were green</p>", status)
 
     with Loopback({"a": answer}) as server:
@@ -238,8 +241,8 @@ def test_watch_sends_the_password_of_a_url_and_says_how(tmp_path: Path) -> None:
         log = tmp_path / "log"
         command = [sys.executable, "-m", "freshet", "watch", typed, "-C", str(folder),
                    "--log-file", str(log)]  # fmt: skip
-        said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert said.returncode == 0, said.stderr
+        message = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert message.returncode == 0, message.stderr
     assert outcomes(folder) == {f"{server.urls['a']}/mine": ["ok"]}
-    assert "sent unencrypted (insecure_secrets = true)" in said.stderr
-    assert "hush" not in said.stdout + said.stderr + log.read_text()
+    assert "sent unencrypted (insecure_secrets = true)" in message.stderr
+    assert "hush" not in message.stdout + message.stderr + log.read_text()

@@ -19,10 +19,10 @@ def test_a_page_overrides_its_tag_which_overrides_the_default(run: Run, collecti
     run("tag", "front", NEWS)
     run("set", "importance=2", "proxy=http://proxy.example:8080", "--tag", "front")
     run("set", "importance=5", "--page", NEWS)
-    found = values(run("set", "--page", NEWS, "--json").json)
-    assert found["importance"] == (5.0, "page")
-    assert found["proxy"] == ("http://proxy.example:8080", "tag front")
-    assert found["counts_as"] == ("text", "default")
+    settings = values(run("set", "--page", NEWS, "--json").json)
+    assert settings["importance"] == (5.0, "page")
+    assert settings["proxy"] == ("http://proxy.example:8080", "tag front")
+    assert settings["counts_as"] == ("text", "default")
 
 
 def test_the_collection_gives_what_nobody_overrides(run: Run, collection: Path) -> None:
@@ -34,29 +34,29 @@ def test_the_collection_gives_what_nobody_overrides(run: Run, collection: Path) 
 def test_headers_and_cookies_are_set_one_by_one(run: Run, collection: Path) -> None:
     run("set", "headers.Accept=text/html", "cookies.session=a b", "--page", NEWS)
     run("set", "headers.Accept-Language=en", "--page", NEWS)
-    found = values(run("set", "--page", NEWS, "--json").json)
-    assert found["headers"][0] == {"Accept": "text/html", "Accept-Language": "en"}
-    assert found["cookies"][0] == {"session": "[blanked]"}
+    settings = values(run("set", "--page", NEWS, "--json").json)
+    assert settings["headers"][0] == {"Accept": "text/html", "Accept-Language": "en"}
+    assert settings["cookies"][0] == {"session": "[blanked]"}
 
 
 def test_active_hours_may_name_a_zone(run: Run, collection: Path) -> None:
-    ran = run("set", "active_hours=08:00-20:00 Europe/Paris", "--page", NEWS)
-    assert ran.code == 0
-    assert "08:00-20:00 Europe/Paris" in ran.out
+    result = run("set", "active_hours=08:00-20:00 Europe/Paris", "--page", NEWS)
+    assert result.code == 0
+    assert "08:00-20:00 Europe/Paris" in result.out
 
 
 def test_a_tag_that_no_page_has_is_set_with_a_warning(run: Run, collection: Path) -> None:
-    ran = run("set", "active_hours=08:00-20:00", "--tag", "shop", "--json")
-    assert (ran.code, ran.err) == (0, "no page has tag shop yet\n")
-    assert values(ran.json)["active_hours"] == ("08:00-20:00", "tag shop")
+    result = run("set", "active_hours=08:00-20:00", "--tag", "shop", "--json")
+    assert (result.code, result.err) == (0, "no page has tag shop yet\n")
+    assert values(result.json)["active_hours"] == ("08:00-20:00", "tag shop")
     run("tag", "shop", NEWS)
     assert run("set", "importance=2", "--tag", "shop").err == ""
 
 
 def test_an_empty_value_takes_the_setting_away(run: Run, collection: Path) -> None:
     run("set", "importance=5", "--page", NEWS)
-    found = values(run("set", "importance=", "--page", NEWS, "--json").json)
-    assert found["importance"] == (1.0, "default")
+    settings = values(run("set", "importance=", "--page", NEWS, "--json").json)
+    assert settings["importance"] == (1.0, "default")
 
 
 def test_what_is_set_shows_with_the_page(run: Run, collection: Path) -> None:
@@ -69,7 +69,7 @@ def test_counts_as_says_how_old_visits_are_measured_anew(run: Run, collection: P
 
 
 @pytest.mark.parametrize(
-    ("assignment", "said"),
+    ("assignment", "message"),
     [
         ("impotance=2", "did you mean importance?"),
         ("importance=much", "must be a number"),
@@ -84,11 +84,13 @@ def test_counts_as_says_how_old_visits_are_measured_anew(run: Run, collection: P
         ("=2", "write NAME=VALUE"),
     ],
 )
-def test_a_wrong_setting_is_refused(run: Run, collection: Path, assignment: str, said: str) -> None:
-    ran = run("set", assignment, "--page", NEWS)
-    assert ran.code == 2
-    assert said in ran.err
-    assert "\x1b" not in ran.err
+def test_a_wrong_setting_is_refused(
+    run: Run, collection: Path, assignment: str, message: str
+) -> None:
+    result = run("set", assignment, "--page", NEWS)
+    assert result.code == 2
+    assert message in result.err
+    assert "\x1b" not in result.err
 
 
 def test_a_setting_is_for_a_page_or_a_tag(run: Run, collection: Path) -> None:
@@ -98,9 +100,9 @@ def test_a_setting_is_for_a_page_or_a_tag(run: Run, collection: Path) -> None:
 
 def test_a_broken_settings_file_is_named(run: Run, collection: Path) -> None:
     Path("freshet.toml").write_text("contact = [", "utf-8")
-    ran = run("status")
-    assert ran.code == 2
-    assert "freshet.toml" in ran.err
+    result = run("status")
+    assert result.code == 2
+    assert "freshet.toml" in result.err
 
 
 def test_every_setting_is_listed_with_value_default_and_meaning(run: Run, empty: Path) -> None:
@@ -109,8 +111,8 @@ def test_every_setting_is_listed_with_value_default_and_meaning(run: Run, empty:
     assert all(row["meaning"] for row in rows)
     contact = next(row for row in rows if row["name"] == "contact")
     assert (contact["value"], contact["default"]) == ("you@example.org", "")
-    shown = run("settings", "budget").out
-    assert re.search(r'^budget +"500/day" +"500/day" +page requests a day', shown, re.M)
+    output = run("settings", "budget").out
+    assert re.search(r'^budget +"500/day" +"500/day" +page requests a day', output, re.M)
     assert run("settings", "nonsense").code == 3
 
 

@@ -38,9 +38,9 @@ def folder(tmp_path: Path) -> str:
 
 
 def test_a_row_has_every_figure(run: Run, folder: str) -> None:
-    ran = run("simulate", folder, "--trace", "snap", "--policy", "age,cg", "--budget", "5%,10%",
+    result = run("simulate", folder, "--trace", "snap", "--policy", "age,cg", "--budget", "5%,10%",
               "--seeds", "2", "--json")  # fmt: skip
-    rows = ran.json
+    rows = result.json
     assert [(row["policy"], row["budget"]) for row in rows] == [
         ("age", 0.05), ("cg", 0.05), ("age", 0.1), ("cg", 0.1),
     ]  # fmt: skip
@@ -61,17 +61,17 @@ def test_all_means_every_policy_and_ceiling(run: Run, folder: str) -> None:
 
 
 def test_policies_may_be_named_one_by_one_and_count_once(run: Run, folder: str) -> None:
-    ran = run(
+    result = run(
         "simulate", folder, "--policy", "age,rand", "--policy", "age", "--seeds", "1", "--json"
     )
-    assert [row["policy"] for row in ran.json] == ["age", "rand"]
+    assert [row["policy"] for row in result.json] == ["age", "rand"]
 
 
 def test_people_see_a_table(run: Run, folder: str) -> None:
-    ran = run(
+    result = run(
         "simulate", folder, "--trace", "snap", "--policy", "oracle-change", "--budget", "2.5%"
     )
-    lines = ran.out.splitlines()
+    lines = result.out.splitlines()
     assert lines[0] == "snap: 40 pages, 12 cycles, 100.0% of the cells known; means of 3 seeds"
     assert lines[1] == "budget 2.5% of the pages per cycle: 1 visit"
     assert lines[2].split()[:3] == ["policy", "changerate", "ndcg"]
@@ -94,13 +94,13 @@ def test_without_a_folder_the_pages_are_generated(run: Run) -> None:
 
 
 def test_a_recorded_trace_needs_a_folder(run: Run) -> None:
-    ran = run("simulate", "--trace", "snap")
-    assert ran.code == 2
-    assert "'snap' is not a trace without a folder; choose brdc" in ran.err
+    result = run("simulate", "--trace", "snap")
+    assert result.code == 2
+    assert "'snap' is not a trace without a folder; choose brdc" in result.err
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--budget", "0%"), "'0%' is not a share"),
         (("--budget", "101%"), "'101%' is not a share"),
@@ -117,16 +117,16 @@ def test_a_recorded_trace_needs_a_folder(run: Run) -> None:
     ],
 )
 def test_what_cannot_be_done_is_refused_in_one_line(
-    run: Run, folder: str, words: tuple[str, ...], said: str
+    run: Run, folder: str, words: tuple[str, ...], message: str
 ) -> None:
-    ran = run("simulate", folder, *words)
-    assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
-    assert ran.err.count("\n") == 1
+    result = run("simulate", folder, *words)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+    assert result.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("pages", "days", "said"),
+    ("pages", "days", "message"),
     [
         (0, 0, "no page"),
         (1, 10, "one page"),
@@ -135,51 +135,54 @@ def test_what_cannot_be_done_is_refused_in_one_line(
     ],
 )
 def test_a_trace_on_which_all_policies_are_equal_is_refused(
-    run: Run, tmp_path: Path, pages: int, days: int, said: str
+    run: Run, tmp_path: Path, pages: int, days: int, message: str
 ) -> None:
     folder = write(tmp_path, daily(pages, days, lambda page, day: pages == 1))
-    ran = run("simulate", folder)
-    assert (ran.code, ran.out) == (4, "")
-    assert said in ran.err
+    result = run("simulate", folder)
+    assert (result.code, result.out) == (4, "")
+    assert message in result.err
 
 
 def test_pages_that_are_hardly_known_make_no_trace(run: Run, tmp_path: Path) -> None:
     rows = daily(10, 10, lambda page, day: True)
     one_day_each = (row for row in rows if row[2].day == 1 + int(row[1][-1]))
-    ran = run("simulate", write(tmp_path, one_day_each))
-    assert ran.code == 4
-    assert "no page with enough known days" in ran.err
+    result = run("simulate", write(tmp_path, one_day_each))
+    assert result.code == 4
+    assert "no page with enough known days" in result.err
 
 
 def test_a_folder_without_observations_is_refused(run: Run, tmp_path: Path) -> None:
-    ran = run("simulate", str(tmp_path))
-    assert ran.code == 4
-    assert "contains no observations.parquet" in ran.err
+    result = run("simulate", str(tmp_path))
+    assert result.code == 4
+    assert "contains no observations.parquet" in result.err
 
 
 def test_a_file_that_is_no_table_is_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "observations.parquet").write_bytes(b"PAR1 or not")
-    ran = run("simulate", str(tmp_path))
-    assert ran.code == 4
-    assert "not readable as Parquet" in ran.err
+    result = run("simulate", str(tmp_path))
+    assert result.code == 4
+    assert "not readable as Parquet" in result.err
 
 
 def test_a_table_without_the_columns_is_refused(run: Run, tmp_path: Path) -> None:
     pl.DataFrame({"page": ["a"], "day": [FIRST]}).write_parquet(tmp_path / "observations.parquet")
-    ran = run("simulate", str(tmp_path))
-    assert ran.code == 4
-    assert "has no column part, changed" in ran.err
+    result = run("simulate", str(tmp_path))
+    assert result.code == 4
+    assert "has no column part, changed" in result.err
 
 
 def test_a_row_tells_how_sure_its_figures_are(run: Run, folder: str) -> None:
     words = ("simulate", folder, "--policy", "rand", "--budget", "10%", "--json")
-    many, one = run(*words, "--seeds", "4").json[0], run(*words, "--seeds", "1").json[0]
-    assert 0 < many["changerate_ci"] < 1
-    assert 0 < many["freshness_ci"] < 1
-    assert one["changerate_ci"] is None
-    assert many["new_links"] is None
-    assert 0 < many["detected"] < 1
-    assert 0 < many["time_to_detection"] < 12
+    several_seeds, single_seed = (
+        run(*words, "--seeds", "4").json[0],
+        run(*words, "--seeds", "1").json[0],
+    )
+    assert 0 < several_seeds["changerate_ci"] < 1
+    assert 0 < several_seeds["freshness_ci"] < 1
+    assert single_seed["changerate_ci"] is None
+    assert several_seeds["new_links"] is None
+    assert 0 < several_seeds["detected"] < 1
+    assert 0 < several_seeds["time_to_detection"] < 12
 
 
 def test_policies_are_tested_against_one_of_them(run: Run, folder: str) -> None:
@@ -187,14 +190,14 @@ def test_policies_are_tested_against_one_of_them(run: Run, folder: str) -> None:
     rows = run(*words, "--json").json
     assert [row["policy"] for row in rows] == ["oracle-change", "rand"]
     assert rows[1]["against"] == []
-    duels = {each["measure"]: each for each in rows[0]["against"]}
-    assert set(duels) == {"changerate", "ndcg", "freshness"}
-    assert duels["changerate"]["policy"] == "rand"
-    assert duels["changerate"]["difference"] > 0
-    assert duels["changerate"]["p"] < 0.05
+    comparisons = {comparison["measure"]: comparison for comparison in rows[0]["against"]}
+    assert set(comparisons) == {"changerate", "ndcg", "freshness"}
+    assert comparisons["changerate"]["policy"] == "rand"
+    assert comparisons["changerate"]["difference"] > 0
+    assert comparisons["changerate"]["p"] < 0.05
     difference = rows[0]["freshness"] - rows[1]["freshness"]
-    assert duels["freshness"]["difference"] == pytest.approx(difference)
-    cycles = sum(duels["freshness"][name] for name in ("won", "lost", "tied"))
+    assert comparisons["freshness"]["difference"] == pytest.approx(difference)
+    cycles = sum(comparisons["freshness"][name] for name in ("won", "lost", "tied"))
     assert cycles == rows[0]["cycles"] - 2
     lines = run(*words).out.splitlines()
     assert "against rand, cycle by cycle" in lines
@@ -203,9 +206,9 @@ def test_policies_are_tested_against_one_of_them(run: Run, folder: str) -> None:
 
 def test_only_one_policy_can_be_the_one_to_beat(run: Run, folder: str) -> None:
     for against in ("age,cg", "all"):
-        ran = run("simulate", folder, "--against", against)
-        assert (ran.code, ran.out) == (2, "")
-        assert "is not one policy" in ran.err
+        result = run("simulate", folder, "--against", against)
+        assert (result.code, result.out) == (2, "")
+        assert "is not one policy" in result.err
     assert run("simulate", folder, "--against", "nuttch").code == 2
 
 
@@ -233,9 +236,9 @@ def test_a_back_test_that_is_stopped_keeps_nothing_and_says_so(
         yield
 
     monkeypatch.setattr(simulate, "run_policies", stopped)
-    ran = run("simulate", folder, "--policy", "age")
-    assert (ran.code, ran.out) == (130, "")
-    assert "the back-test keeps nothing" in ran.err
+    result = run("simulate", folder, "--policy", "age")
+    assert (result.code, result.out) == (130, "")
+    assert "the back-test keeps nothing" in result.err
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "json"])
@@ -256,7 +259,7 @@ def test_every_cycle_is_written_on_request(
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("curves.txt", "must end in .csv"),
         ("none/curves.csv", "cannot be written"),
@@ -264,11 +267,11 @@ def test_every_cycle_is_written_on_request(
     ],
 )
 def test_a_file_that_cannot_hold_curves_is_refused_at_once(
-    run: Run, folder: str, tmp_path: Path, name: str, said: str
+    run: Run, folder: str, tmp_path: Path, name: str, message: str
 ) -> None:
-    ran = run("simulate", folder, "--curves", str(tmp_path / name))
-    assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
+    result = run("simulate", folder, "--curves", str(tmp_path / name))
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
 
 
 def test_live_policies_race_in_continuous_time(run: Run, folder: str) -> None:
@@ -291,6 +294,6 @@ def test_a_living_web_has_moments_of_its_own(run: Run) -> None:
     rows = run(*words, "--continuous", "--policy", "age,oracle-life", "--json").json
     assert [(row["trace"], row["pages"], row["cycles"]) for row in rows] == [("living", 120, 8)] * 2
     assert rows[0]["freshness"] < rows[1]["freshness"]
-    ran = run(*words)
-    assert ran.code == 2
-    assert "add --continuous" in ran.err
+    result = run(*words)
+    assert result.code == 2
+    assert "add --continuous" in result.err

@@ -20,9 +20,9 @@ def parsed(unit: str) -> ConfigParser:
 def test_the_unit_runs_the_crawl_of_the_collection(name: str, run: Run, tmp_path: Path) -> None:
     path = tmp_path / name
     run("init", str(path), "--contact", "a@example.org")
-    said = run("systemd", "-C", str(path), "--user", "freshet", "--metrics-port", "9188")
-    assert said.code == 0
-    service = parsed(said.out)["Service"]
+    message = run("systemd", "-C", str(path), "--user", "freshet", "--metrics-port", "9188")
+    assert message.code == 0
+    service = parsed(message.out)["Service"]
     words = [word.replace("%%", "%") for word in shlex.split(service["ExecStart"])]
     assert Path(words[0]).name == "freshet"
     assert words[1:4] == ["run", "--collection", str(path)]

@@ -28,8 +28,8 @@ def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("in_tokyo")
 def test_times_are_shown_in_the_machines_zone_with_its_name(run: Run, collection: Path) -> None:
-    shown = run("history", NEWS, "--limit", "1").out
-    assert "2026-02-01 15:00:00 JST" in shown
+    output = run("history", NEWS, "--limit", "1").out
+    assert "2026-02-01 15:00:00 JST" in output
     assert "2026-02-01 15:04 JST" in run("list").out
     assert "2026-02-01 15:00:00 JST" in run("why", NEWS).out
     assert " JST" in run("plan").out
@@ -49,8 +49,8 @@ def test_errors_give_their_times_in_the_machines_zone(run: Run, collection: Path
 @pytest.mark.usefixtures("in_tokyo")
 @pytest.mark.parametrize("words", [("--utc", "history", NEWS), ("history", NEWS, "--utc")])
 def test_utc_shows_them_in_utc(run: Run, collection: Path, words: tuple[str, ...]) -> None:
-    shown = run(*words, "--limit", "1").out
-    assert "2026-02-01 06:00:00 UTC" in shown
+    output = run(*words, "--limit", "1").out
+    assert "2026-02-01 06:00:00 UTC" in output
 
 
 @pytest.mark.usefixtures("in_tokyo")
@@ -61,8 +61,8 @@ def test_json_stays_utc(run: Run, collection: Path) -> None:
 
 @pytest.mark.usefixtures("in_tokyo")
 def test_a_time_copied_from_the_history_names_its_version(run: Run, collection: Path) -> None:
-    shown = run("show", NEWS, "--version", "2026-02-01 15:00:00", "--json").json
-    assert shown["version"] == 28
+    output = run("show", NEWS, "--version", "2026-02-01 15:00:00", "--json").json
+    assert output["version"] == 28
     before = run("show", NEWS, "--version", "2026-02-01 14:59:59", "--json").json
     assert before["version"] == 27
     day = run("show", NEWS, "--version", "2026-01-31", "--json").json

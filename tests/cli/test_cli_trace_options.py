@@ -23,45 +23,47 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_a_table_can_be_crawled_as_it_is_and_bad_rows_are_told(run: Run, table: Path) -> None:
-    ran = run("simulate", str(table), "--policy", "age", "--seeds", "1", "--json")
-    row = ran.json[0]
+    result = run("simulate", str(table), "--policy", "age", "--seeds", "1", "--json")
+    row = result.json[0]
     assert (row["trace"], row["pages"], row["cycles"]) == ("shop", 10, DAYS)
-    assert "1 unreadable; the first is shop.csv, line 102" in ran.err
+    assert "1 unreadable; the first is shop.csv, line 102" in result.err
 
 
 def test_a_saved_trace_gives_the_same_figures(run: Run, table: Path, tmp_path: Path) -> None:
-    kept = str(tmp_path / "kept")
-    said = run("export", "trace", kept, "--from", str(table)).out
-    assert said == f"Wrote the trace shop of 10 pages and 10 cycles to {kept}.\n"
+    saved_folder = str(tmp_path / "kept")
+    message = run("export", "trace", saved_folder, "--from", str(table)).out
+    assert message == f"Wrote the trace shop of 10 pages and 10 cycles to {saved_folder}.\n"
     words = ("--policy", "cg,bayes-freshness", "--seeds", "1", "--json")
-    assert run("simulate", kept, *words).json == run("simulate", str(table), *words).json
+    assert run("simulate", saved_folder, *words).json == run("simulate", str(table), *words).json
 
 
 def test_a_collection_becomes_a_trace_of_its_looks(run: Run, collection: Path) -> None:
-    ran = run("export", "trace", "kept", "--known", "0.5", "--json")
-    assert (ran.json["trace"], ran.json["folder"]) == ("news", "kept")
+    result = run("export", "trace", "kept", "--known", "0.5", "--json")
+    assert (result.json["trace"], result.json["folder"]) == ("news", "kept")
     again = run("simulate", "kept", "--policy", "age", "--seeds", "1", "--json").json[0]
-    assert (again["pages"], again["cycles"]) == (ran.json["pages"], ran.json["cycles"])
-    assert ran.json["pages"] > 1
+    assert (again["pages"], again["cycles"]) == (result.json["pages"], result.json["cycles"])
+    assert result.json["pages"] > 1
 
 
 def test_a_saved_trace_takes_no_share_of_known_days(run: Run, table: Path, tmp_path: Path) -> None:
-    kept = str(tmp_path / "kept")
-    run("export", "trace", kept, "--from", str(table))
-    ran = run("simulate", kept, "--known", "0.2", "--policy", "age")
-    assert (ran.code, ran.out) == (2, "")
-    assert "--known has no effect here: a saved trace has fixed pages" in ran.err
+    saved_folder = str(tmp_path / "kept")
+    run("export", "trace", saved_folder, "--from", str(table))
+    result = run("simulate", saved_folder, "--known", "0.2", "--policy", "age")
+    assert (result.code, result.out) == (2, "")
+    assert "--known has no effect here: a saved trace has fixed pages" in result.err
 
 
 def test_in_a_collection_generated_pages_are_not_taken_for_its_own(
     run: Run, collection: Path
 ) -> None:
-    ran = run("simulate", "--pages", "50", "--cycles", "5", "--policy", "age", "--seeds", "1")
-    assert "using generated pages; give '.' as TRACE to use the pages of this collection" in ran.err
+    result = run("simulate", "--pages", "50", "--cycles", "5", "--policy", "age", "--seeds", "1")
+    assert (
+        "using generated pages; give '.' as TRACE to use the pages of this collection" in result.err
+    )
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (("simulate", "shop.csv", "--format", "pdf"), 2, "'pdf' is not a trace format"),
         (("simulate", "shop.csv", "--format", "trace"), 4, "contains no trace.json"),
@@ -87,10 +89,10 @@ def test_in_a_collection_generated_pages_are_not_taken_for_its_own(
 )
 def test_what_cannot_be_done_is_refused_in_one_line(
     run: Run, table: Path, monkeypatch: pytest.MonkeyPatch,
-    words: tuple[str, ...], code: int, said: str,
+    words: tuple[str, ...], code: int, message: str,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(table.parent)
-    ran = run(*words)
-    assert (ran.code, ran.out) == (code, "")
-    assert said in ran.err
+    result = run(*words)
+    assert (result.code, result.out) == (code, "")
+    assert message in result.err
     assert not (table.parent / "new").exists()

@@ -68,7 +68,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(kept: tuple[Path, dict[str, An
 
 @pytest.mark.parametrize(
     ("moment", "summary"),
-    [("Getting ready", ""), ("fresh on average", "With the same 100 requests a day, Freshet's")],
+    [("Preparing", ""), ("fresh on average", "With the same 100 requests a day, Freshet's")],
 )
 def test_a_stopped_demonstration_sums_up_and_leaves_nothing_behind(
     tmp_path: Path, moment: str, summary: str
@@ -80,7 +80,7 @@ def test_a_stopped_demonstration_sums_up_and_leaves_nothing_behind(
         assert any(tmp_path.iterdir())
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
-    assert "living web of 60 pages" in told
+    assert "simulated web of 60 pages" in told
     assert running.returncode == 130
     assert err.startswith("freshet: the demo was stopped")
     assert summary in out

@@ -1,1 +1,1 @@
-"""One command per flow: parses, calls, prints."""
+"""The command line: parses arguments, calls the other packages, prints results."""

@@ -82,7 +82,7 @@ def print_crawl_summary(counts: CrawlCounts, today: DayBudgetStatus) -> None:
         )
     print_text(
         f"Today {today.spent:,} of {today.budget:,} requests are spent, {today.left:,} are left; "
-        f"{today.apart:,} requests for robots.txt are not included."
+        f"{format_count(today.apart, 'request')} for robots.txt not included."
     )
     if today.unreachable:
         print_text(f"{today.unreachable:,} of those left cannot be used today:")

@@ -1,1 +1,1 @@
-"""One module per command: its Typer app, what it asks of the flow, what it prints."""
+"""One module per command; its docstring is the description in the help."""
