@@ -1,4 +1,4 @@
-"""A crawl in numbers: each of its tidings is counted, and served on loopback alone when asked."""
+"""The metrics of a crawl: each event is counted, and served on loopback only on request."""
 
 import socket
 import urllib.request

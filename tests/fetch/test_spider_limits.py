@@ -111,7 +111,7 @@ def test_answers_of_an_http_cache_are_no_visits_and_cost_nothing(runs: Runs) -> 
 
 
 def test_a_refused_address_is_logged_with_the_setting_that_opens_it(runs: Runs) -> None:
-    assert [item["failed"] for item in runs.freshet[5]["items"]] == ["Refused", "Refused"]
+    assert [item["failed"] for item in runs.freshet[5]["items"]] == ["AddressRefusedError"] * 2
     lines = [line for line in runs.log.splitlines() if "Refused <GET" in line]
     assert len(lines) == 1
     assert "WARNING: Refused <GET http://127.0.0.1:9/" in lines[0]

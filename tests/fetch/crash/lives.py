@@ -140,8 +140,8 @@ def _be_born(crawling: Crawling, alarm: int) -> Callable[[str], None]:
 def _crawl(crawling: Crawling, write: Callable[[str], None]) -> None:
     """Crawl, noting what is told, and leave this process."""
 
-    def note(tidings: CrawlEvent) -> None:
-        for visit, _ in tidings.visits:
+    def note(event: CrawlEvent) -> None:
+        for visit, _ in event.visits:
             write(f"told {visit.uid.hex()}")
 
     try:
