@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from freshet.core.distributions import chi_squared_tail
 from freshet.core.types import TermCounts
-from freshet.measure.change.kernels.similarity import CountArray
 from freshet.measure.change.similarity import AlignedCounts, align_counts
+from freshet.measure.kernels.similarity import CountArray
 
 SIGNIFICANCE_LEVEL = 0.05
 _SMOOTHING = 0.5

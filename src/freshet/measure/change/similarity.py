@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.types import TermCounts
-from freshet.measure.change.kernels.similarity import CountArray, merge_counts
+from freshet.measure.kernels.similarity import CountArray, merge_counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, HashArray, IndexArray, TermCounts
-from freshet.measure.dynamics.curve.kernels.word_table import (
+from freshet.measure.dynamics.curve.word_drift import word_drift
+from freshet.measure.dynamics.time_grid import UNKNOWN_VERSION
+from freshet.measure.kernels.word_table import (
     WordTable,
     count_word_groups,
     empty_word_table,
     insert_words,
 )
-from freshet.measure.dynamics.curve.word_drift import word_drift
-from freshet.measure.dynamics.time_grid import UNKNOWN_VERSION
 
 PositionArray = NDArray[np.int64]
 

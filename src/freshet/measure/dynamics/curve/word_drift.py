@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from freshet.core.types import FloatArray, IndexArray, TermCounts
-from freshet.measure.dynamics.curve.kernels.word_table import (
+from freshet.measure.dynamics.time_grid import UNKNOWN_VERSION
+from freshet.measure.kernels.word_table import (
     EMPTY,
     NumberArray,
     WordTable,
@@ -18,7 +19,6 @@ from freshet.measure.dynamics.curve.kernels.word_table import (
     empty_word_table,
     insert_words,
 )
-from freshet.measure.dynamics.time_grid import UNKNOWN_VERSION
 
 MAX_MEMORY_STEPS = 48
 MIN_MEMORIES = 16

@@ -20,7 +20,7 @@ from freshet.measure.dynamics.structure.column_table import (
 )
 from freshet.measure.dynamics.structure.content_runs import content_runs, path_lifespans
 from freshet.measure.dynamics.structure.dom_history import DomHistory, PathSpeller
-from freshet.measure.dynamics.structure.kernels.dom_history import (
+from freshet.measure.kernels.dom_history import (
     gather_block_texts,
     mark_descendants,
     number_values,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.measure.dynamics.structure.kernels.dom_history import PositionArray, counting_sort
+from freshet.measure.kernels.dom_history import PositionArray, counting_sort
 
 ValueArray = NDArray[Any]
 

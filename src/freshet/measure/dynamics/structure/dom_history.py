@@ -14,12 +14,12 @@ from freshet.core.version_series import VersionSeries
 from freshet.measure.dynamics.structure.column_table import (
     ColumnTable,
 )
-from freshet.measure.dynamics.structure.kernels.dom_history import (
+from freshet.measure.dynamics.time_grid import MAX_GAP_STEPS, default_step, versions_on_grid
+from freshet.measure.kernels.dom_history import (
     NO_PARENT,
     PositionArray,
     number_values,
 )
-from freshet.measure.dynamics.time_grid import MAX_GAP_STEPS, default_step, versions_on_grid
 
 MAX_ROWS = 3_000_000
 NO_TEXT = 0

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, HashArray, TermCounts
-from freshet.measure.dynamics.terms.kernels import lifespans as kernels
-from freshet.measure.dynamics.terms.kernels.lifespans import TotalArray
+from freshet.measure.kernels import lifespans as kernels
+from freshet.measure.kernels.lifespans import TotalArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, HashArray, IndexArray
 from freshet.core.version_series import VersionSeries
-from freshet.measure.dynamics.terms.kernels import lifespans as kernels
-from freshet.measure.dynamics.terms.kernels.lifespans import (
+from freshet.measure.dynamics.time_grid import UNKNOWN_VERSION, default_step, versions_on_grid
+from freshet.measure.kernels import lifespans as kernels
+from freshet.measure.kernels.lifespans import (
     FREE_SLOT,
     LifespanColumns,
     SlotTable,
     TotalArray,
 )
-from freshet.measure.dynamics.time_grid import UNKNOWN_VERSION, default_step, versions_on_grid
 
 Number = TypeVar("Number", bound=np.generic)
 

@@ -1,1 +1,0 @@
-"""Compiled loops over the words of a page."""
