@@ -182,7 +182,7 @@ def _format_wins(row: WinLossRow) -> str:
 def _format_count(count: int | None, by: float | None) -> str:
     """Format the number of cycles won or lost, and the mean difference.
 
-    >>> _counted(9, 0.0354), _counted(0, None)
+    >>> _format_count(9, 0.0354), _format_count(0, None)
     ('9 (+3.5 %)', '0')
     """
     if by is None:
@@ -281,7 +281,7 @@ def variables(figures: ExpectedFigures) -> Lines:
 def _variable_set_name(method: str) -> str:
     """Format the terminal set of a method.
 
-    >>> _names_of("gp-all-cycle")
+    >>> _variable_set_name("gp-all-cycle")
     'all, by cycle'
     """
     return method.removeprefix("gp-").replace("-cycle", ", by cycle")

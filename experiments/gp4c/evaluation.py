@@ -208,7 +208,7 @@ def _difference_row(
 def compared_rules(method: str) -> tuple[str, ...]:
     """Return the rules that a method is compared with: those with the same clock.
 
-    >>> rivals("gp-all-cycle")
+    >>> compared_rules("gp-all-cycle")
     ('nad-cycle', 'aad-cycle', 'gad-cycle', 'cg')
     """
     if method == by_visit(method):
