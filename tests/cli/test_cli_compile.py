@@ -74,7 +74,7 @@ def test_a_first_crawl_announces_that_it_compiles(
 
 def test_what_was_compiled_beforehand_is_not_compiled_again(run: Run) -> None:
     message = run("compile")
-    assert re.match(r"Compiled \d+ functions? in|Everything is compiled already", message.out)
+    assert re.match(r"Compiled \d+ functions? in|All functions are already compiled", message.out)
     assert run("compile", "--json").json["functions"] == 0
 
 
