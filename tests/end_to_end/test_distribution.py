@@ -1,4 +1,4 @@
-"""The wheel, installed without any extra in an environment of its own, as from the package index."""
+"""The wheel, installed without extras in a clean environment, as from the package index."""
 
 import json
 import os
