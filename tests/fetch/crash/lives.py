@@ -17,10 +17,10 @@ from scrapy import Request
 from scrapy.utils.misc import walk_modules_iter
 
 from freshet.core.clock import Clock, monotonic_seconds
-from freshet.fetch import redirect_middleware, scheduler  # noqa: F401
-from freshet.fetch.politeness import robots  # noqa: F401
+from freshet.fetch import redirect_middleware, robots_middleware, scheduler  # noqa: F401
+from freshet.fetch.event_dispatcher import CrawlEvent
 from freshet.fetch.politeness.host_schedule import HostSchedule
-from freshet.fetch.recording_loop import NO_LIMITS, CrawlEvent, CrawlLimits
+from freshet.fetch.recording_loop import NO_LIMITS, CrawlLimits
 from freshet.fetch.request_lifecycle import RequestLifecycle
 from freshet.fetch.run_crawl import run_crawl
 from tests.fetch.crash.points import POINTS, lay
