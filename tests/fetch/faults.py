@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import freshet.crawl.noise
+import freshet.fetch.record_middleware
 import freshet.fetch.request_lifecycle
 import freshet.record.parsed_visit
 import freshet.record.recorder
@@ -29,8 +30,8 @@ from freshet.schedule.page_states import PageStates
 ROOT = Path(__file__).parents[2]
 LONGEST = 40.0
 STAGES = (
-    "settings", "request", "middleware", "redirect", "parse", "measure", "noise", "rounds",
-    "learn", "unlearnable",
+    "settings", "request", "middleware", "failure", "observe", "redirect", "parse", "measure",
+    "noise", "rounds", "learn", "unlearnable",
 )  # fmt: skip
 
 
@@ -72,7 +73,19 @@ def _inject(ids: dict[str, int]) -> None:
         lambda job, *_, **__: "/request" in job.url,
     )
     _fail_when(
-        RobotsMiddleware, "process_request", lambda _, request, **__: "/middleware" in request.url
+        RobotsMiddleware,
+        "process_request",
+        lambda _, request, **__: request.url.endswith(("/middleware", "/failure")),
+    )
+    _fail_when(
+        freshet.fetch.record_middleware,
+        "observation_without_answer",
+        lambda request, *_, **__: "/failure" in request.url,
+    )
+    _fail_when(
+        freshet.fetch.record_middleware,
+        "_observe_answer",
+        lambda request, *_, **__: "/observe" in request.url,
     )
     _fail_when(
         FollowRedirectsMiddleware,

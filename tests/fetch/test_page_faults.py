@@ -21,13 +21,16 @@ FAILED = {
     "settings": ["unreadable"],
     "request": ["refused"],
     "middleware": ["refused"],
+    "failure": ["refused"],
+    "observe": ["unreadable"],
     "redirect": ["unreadable"],
     "parse": ["unreadable"],
     "measure": ["ok", "unreadable"],
     "learn": ["ok"],
     "unlearnable": ["ok"],
 }
-UNSENT = {"settings", "request", "middleware"}
+UNSENT = {"settings", "request", "middleware", "failure"}
+WITHOUT_BYTES = ("observe", "redirect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,8 @@ def test_a_page_at_fault_gets_an_outcome_and_is_backed_off(crawled: Crawled) -> 
 def test_every_fault_is_logged_with_its_traceback(crawled: Crawled) -> None:
     places = (
         "Settings.for_page", "request_lifecycle.request_for_job",
-        "RobotsMiddleware.process_request", "FollowRedirectsMiddleware.process_response",
+        "RobotsMiddleware.process_request", "record_middleware.observation_without_answer",
+        "record_middleware._observe_answer", "FollowRedirectsMiddleware.process_response",
         "parsed_visit.parse_snapshot",
         "recorder.measure_change", "noise.learned_mask",
         "BurstQueue.update_from_visits", "PageStates.add_visits",
@@ -113,7 +117,9 @@ def test_nothing_is_lost_or_doubled(crawled: Crawled) -> None:
         assert booked == sum(crawled.asked.values()) + 1
         assert collection.check().is_sound
         kept = [row for page in collection.pages() for row in page.history() if row.visit.location]
-        assert len(kept) == sum(crawled.asked.values()) - crawled.asked["redirect"]
+        assert len(kept) == sum(crawled.asked.values()) - sum(
+            crawled.asked[name] for name in WITHOUT_BYTES
+        )
 
 
 def test_a_later_crawl_begins_with_the_pages_at_fault(crawled: Crawled) -> None:

@@ -67,7 +67,6 @@ class RecordMiddleware:
             self._return_booking(request)
             return response
         if is_visit(request):
-            context_of(request).is_recorded = True
             observation = _observe_answer(request, response, self._runtime.clock.now())
             self._runtime.requests.record(request, observation)
         context_of(request).is_recorded = True
@@ -111,7 +110,6 @@ class RecordMiddleware:
         if is_refused and self._runtime.is_embedded and ROBOTS_KEY not in request.meta:
             self._log_refusal(request, why)
         if is_visit(request):
-            context.is_recorded = True
             now = self._runtime.clock.now()
             observation = observation_without_answer(request, outcome, why, now)
             self._runtime.requests.record(request, observation, was_sent=was_sent)

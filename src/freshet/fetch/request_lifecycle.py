@@ -171,6 +171,7 @@ class RequestLifecycle:
         page = context.job.page if context.job else 0
         booking = RequestBooking(page, context.budget_day, was_sent)
         self._writer.add_observation(replace(observation, booking=booking))
+        context.is_recorded = True
 
     def end_turn(self, request: Request, *, was_sent: bool = True) -> None:
         """End the turn of a request, whatever its outcome.
@@ -189,9 +190,9 @@ class RequestLifecycle:
         """Record a failed visit for a request whose end could not be recorded."""
         context = context_of(request)
         if context.job is not None and not context.is_recorded:
-            context.is_recorded = True
             why = describe_fault(error, "with its request")
             self._record_unsent(context.job, context.budget_day, why)
+            context.is_recorded = True
 
     def _record_unsent(self, job: FetchJob, day: str, why: str) -> None:
         now = self._environment.clock.now()
