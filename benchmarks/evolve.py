@@ -26,10 +26,10 @@ from benchmarks.formulas import (
     random_formulas,
 )
 from benchmarks.report import Result, report, seconds
-from freshet.backtest.class_crawl import HistoryClassCrawl
+from freshet.backtest.class_crawl.history_class_crawl import HistoryClassCrawl
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, visits_per_cycle
 from freshet.backtest.trace import Trace
-from freshet.backtest.trace_formats import open_trace
+from freshet.backtest.trace_formats.open_trace import open_trace
 from freshet.formula.expression import Formula, parse_formula
 from freshet.formula.variables import PAPER_VARIABLES, variable_set
 from freshet.learning.evolve.genetic_search import GeneticSearch, GPConfig

@@ -24,7 +24,7 @@ from benchmarks.formulas import (
     random_formulas,
 )
 from benchmarks.report import Result, report, seconds
-from freshet.backtest.class_crawl import HistoryClassCrawl
+from freshet.backtest.class_crawl.history_class_crawl import HistoryClassCrawl
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, visits_per_cycle
 from freshet.backtest.devices import DEVICES, open_device
 from freshet.backtest.gpu.crawl import FormulaBatchCrawl

@@ -7,9 +7,9 @@ import numpy as np
 
 from experiments.gp4c.crawls import known_mean
 from experiments.gp4c.evaluation import FigurePoint, ResultRow
+from experiments.gp4c.line_chart import ChartSeries, line_chart
 from freshet.core.types import FloatArray
 from freshet.draw.chart_file import save_chart
-from freshet.draw.line_chart import ChartSeries, line_chart
 from freshet.draw.theme import Chart
 
 KIND = "svg"

@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from freshet.backtest.trace import Trace
-from freshet.backtest.trace_formats import open_trace
+from freshet.backtest.trace_formats.open_trace import open_trace
 from freshet.core.errors import BadInputError
 
 WORLD, REAL_TRACES = "world", ("mixed", "snap")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.backtest.class_crawl import HistoryClassCrawl
+from freshet.backtest.class_crawl.history_class_crawl import HistoryClassCrawl
 from freshet.backtest.cycle_crawl import crawl_in_cycles, cycle_time
 from freshet.backtest.metrics import discount_weights, measure_crawl
 from freshet.backtest.trace import PageGroupKeys, Trace, build_trace

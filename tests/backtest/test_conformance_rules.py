@@ -7,7 +7,7 @@ import pytest
 
 from freshet.backtest.comparison import BacktestRow, run_policies
 from freshet.backtest.trace import Trace
-from freshet.backtest.trace_formats import open_trace
+from freshet.backtest.trace_formats.open_trace import open_trace
 
 DATA = Path(os.environ["FRESHET_DATA"]) / "pages"
 NEAR = 0.01

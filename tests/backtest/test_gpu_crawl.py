@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.backtest.class_crawl import HistoryClassCrawl
+from freshet.backtest.class_crawl.history_class_crawl import HistoryClassCrawl
 from freshet.backtest.cycle_crawl import crawl_in_cycles, cycle_time
 from freshet.backtest.devices import open_device
 from freshet.backtest.fitness import FormulaResult

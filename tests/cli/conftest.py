@@ -10,7 +10,7 @@ import pytest
 
 from freshet.cli.app import main
 from freshet.collection.imports import import_history
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from tests.cli.cli_runs import CommandResult, Run
 from tests.cli.small_web import write_warc
 

@@ -15,7 +15,7 @@ from freshet.archive.catalog.rows import HostState
 from freshet.collection.collection import Collection
 from freshet.core.clock import SystemClock
 from freshet.core.local_time import format_to_second
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from tests.cli.cli_runs import NEWS, Run
 from tests.fetch.crawls import make_collection, outcomes
 from tests.fetch.servers import Exchange, Loopback

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from freshet.cli.app import COMMANDS
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from tests.cli.cli_runs import Run
 
 HEAVY = {

@@ -11,7 +11,7 @@ from freshet.archive.observation import Observation
 from freshet.archive.warc.build import build_response
 from freshet.archive.warc.record import encode_record
 from freshet.core.types import Change, Outcome, Snapshot
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from tests.cli.cli_runs import Run
 
 URL = "https://odd.example/"

@@ -12,7 +12,7 @@ from freshet.cli import output
 from freshet.core.budget import utc_day
 from freshet.core.clock import SystemClock
 from freshet.crawl.budget_status import add_lost_requests
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from tests.cli.cli_runs import NEWS, Run
 
 

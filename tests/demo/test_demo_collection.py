@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from freshet.demo.demo_collection import FORBIDDEN_PATH, DemoCollection
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 
 def test_every_page_is_there_with_its_importance_and_one_that_is_forbidden(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.backtest.trace_formats import guess_format, open_trace
+from freshet.backtest.trace_formats.open_trace import guess_format, open_trace
 from freshet.collection.collection import Collection
 from freshet.core.errors import BadInputError
 from freshet.core.types import Outcome

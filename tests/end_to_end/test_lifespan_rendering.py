@@ -4,6 +4,7 @@ import re
 
 from freshet.core.types import DomRows, Snapshot
 from freshet.core.version_series import build_series
+from freshet.draw.page_heatmap import lifespan_titles, render_heatmap
 from freshet.measure.dynamics.structure.blocks import (
     BlockBehaviour,
     block_outline,
@@ -13,7 +14,6 @@ from freshet.measure.dynamics.structure.blocks import (
 )
 from freshet.measure.dynamics.structure.dom_history import dom_history, look_timeline
 from freshet.view.dom import full_path
-from freshet.view.heatmap import lifespan_titles, render_heatmap
 from freshet.view.parse import parse_snapshot
 from freshet.view.tags import BLOCK, tag_meanings
 

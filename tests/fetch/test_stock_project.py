@@ -15,7 +15,7 @@ from freshet.fetch.addon import Freshet, scrapy_settings
 from freshet.fetch.environment import PAGES_CHOICES, PAGES_SETTING
 from freshet.fetch.runtime import BUDGET_SETTING, COLLECTION_SETTING
 from freshet.fetch.spider_requests import OVER_BUDGET_CHOICES, OVER_BUDGET_SETTING
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from tests.fetch.authority import Authority
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback, ScriptedPage, Site

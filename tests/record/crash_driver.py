@@ -63,7 +63,7 @@ from sqlalchemy import Engine, event  # noqa: E402
 
 from freshet.collection.collection import Collection  # noqa: E402
 from freshet.core.types import Outcome  # noqa: E402
-from freshet.record.store import SETTINGS_FILE  # noqa: E402
+from freshet.record.collection_store import SETTINGS_FILE  # noqa: E402
 from tests.record.record_samples import (  # noqa: E402
     CLOCK,
     URL,

@@ -12,8 +12,8 @@ from freshet.measure.statistics.burst_table import (
     burst_table,
 )
 from freshet.record.change_criteria import ChangeCriteria, page_criteria
+from freshet.record.collection_store import CollectionStore
 from freshet.record.page_bursts import page_bursts
-from freshet.record.store import CollectionStore
 from freshet.record.stored_page import StoredPage
 
 # The look before a burst is a sample of one hour if it was about an hour before.

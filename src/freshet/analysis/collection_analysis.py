@@ -47,7 +47,7 @@ from freshet.measure.statistics.groups import (
     summarise_group,
 )
 from freshet.measure.statistics.page_summary import PageFigures, with_rate
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 RESULTS_FOLDER = "analysis"
 ALL_PAGES = "all"

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from freshet.analysis.change_rates import fit_rates
 from freshet.analysis.page_groups import Labels
+from freshet.core.hashing import TIE_BREAK_RANGE
 from freshet.core.tables import BoolArray, PageIdArray
-from freshet.core.tie_break import TIE_BREAK_RANGE
 from freshet.core.types import IndexArray, Page
 from freshet.engine.result_cache import Columns
 from freshet.measure.statistics.page_summary import (

@@ -24,7 +24,7 @@ from freshet.measure.statistics.page_summary import (
     summarise_page,
 )
 from freshet.record.change_criteria import page_mask
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 # Increased whenever a measure changes, so that cached results of the old one are not used.
 MEASURE_VERSION = 5

@@ -18,7 +18,7 @@ from freshet.measure.dynamics.terms.divergence import (
     merge_all_languages,
 )
 from freshet.record.change_criteria import page_mask
-from freshet.record.files import CollectionFiles
+from freshet.record.collection_reader import CollectionReader
 from freshet.record.stored_page import read_visit_view
 from freshet.view.dom import full_path
 from freshet.view.tags import BLOCK, tag_meanings
@@ -29,34 +29,34 @@ SAMPLE_CHARS = 60
 BLOCK_ELEMENTS = frozenset(name for name, bits in tag_meanings().items() if bits & BLOCK)
 
 
-def read_series(files: CollectionFiles, page: Page, *, dom: bool) -> PageVersions:
+def read_series(reader: CollectionReader, page: Page, *, dom: bool) -> PageVersions:
     """Return the looks at a page as a series, with DOM rows if wanted."""
-    read_snapshot = partial(files.snapshots.read, url=page.url)
-    mask = page_mask(files, page)
-    rows = files.catalog.history(page.id)
-    return read_page_versions(rows, read_snapshot, files.settings.limits, dom=dom, mask=mask)
+    read_snapshot = partial(reader.snapshots.read, url=page.url)
+    mask = page_mask(reader, page)
+    rows = reader.catalog.history(page.id)
+    return read_page_versions(rows, read_snapshot, reader.settings.limits, dom=dom, mask=mask)
 
 
-def neighbour_language(files: CollectionFiles, page: Page) -> LanguageModel | None:
+def neighbour_language(reader: CollectionReader, page: Page) -> LanguageModel | None:
     """Return the language model of a page and its neighbours, from their last versions.
 
     Up to sixty pages of the same source are read, spread over all. None where the page has no
     neighbour: then divergence is unknown.
     """
-    versions = list(_neighbour_terms(files, page))
+    versions = list(_neighbour_terms(reader, page))
     return merge_all_languages(map(language_of_version, versions)) if len(versions) > 1 else None
 
 
-def _neighbour_terms(files: CollectionFiles, page: Page) -> Iterator[TermCounts]:
+def _neighbour_terms(reader: CollectionReader, page: Page) -> Iterator[TermCounts]:
     """Yield the words of the last version of the page and then of its neighbours."""
-    source_ids = (page_id.id for page_id in files.catalog.pages(source=page.source))
+    source_ids = (page_id.id for page_id in reader.catalog.pages(source=page.source))
     ids = [page_id for page_id in source_ids if page_id != page.id]
     step = max(1, -(-len(ids) // MAX_NEIGHBOURS))
     wanted = [page.id, *ids[::step]]
-    pages = files.catalog.pages_by_id(wanted)
-    looks = files.catalog.last_looks(wanted)
+    pages = reader.catalog.pages_by_id(wanted)
+    looks = reader.catalog.last_looks(wanted)
     for page_id in wanted:
-        view = read_visit_view(files, pages[page_id], looks[page_id]) if page_id in looks else None
+        view = read_visit_view(reader, pages[page_id], looks[page_id]) if page_id in looks else None
         if view is not None:
             yield view.terms
 

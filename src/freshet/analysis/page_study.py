@@ -17,6 +17,7 @@ from freshet.analysis.page_traits import page_curve, page_traits
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.clock import to_epoch
 from freshet.core.types import IndexArray, Outcome, Page, View
+from freshet.draw.page_heatmap import lifespan_titles, render_heatmap
 from freshet.measure.dynamics.curve.change_curve import ChangeCurve
 from freshet.measure.dynamics.structure.blocks import (
     BlockOutline,
@@ -28,9 +29,8 @@ from freshet.measure.dynamics.structure.co_change import CoChangingBlocks, co_ch
 from freshet.measure.dynamics.terms.term_table import TermSplit, TermTable, split_terms, term_table
 from freshet.measure.statistics.page_summary import LookTable, PageChangeSummary, summarise_page
 from freshet.record.change_criteria import page_mask
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from freshet.record.stored_page import StoredPage
-from freshet.view.heatmap import lifespan_titles, render_heatmap
 from freshet.view.words import vocabulary
 
 MAX_PAGES, MAX_LOOKS = 400, 100_000

@@ -16,7 +16,7 @@ from freshet.crawl.live_policy import policy_name
 from freshet.fetch.metrics import STALL_SECONDS, PrometheusMetrics, StallDetector
 from freshet.fetch.recording_loop import CrawlLimits
 from freshet.fetch.run_crawl import run_crawl
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 
 def run_until_stopped(

@@ -9,7 +9,7 @@ import typer
 from freshet.core.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from freshet.record.store import CollectionStore
+    from freshet.record.collection_store import CollectionStore
     from freshet.record.stored_page import StoredPage
 
 

@@ -5,11 +5,16 @@ from typing import Annotated, Unpack
 
 import typer
 
-from freshet.backtest import trace_formats
 from freshet.backtest.trace import MIN_KNOWN_SHARE, Trace
+from freshet.backtest.trace_formats.open_trace import (
+    DEFAULT_CYCLES,
+    DEFAULT_PAGES,
+    TraceExtent,
+    open_trace,
+)
 from freshet.backtest.trace_formats.readers import ReadListener
 from freshet.cli.output import print_warning, progress_bar
-from freshet.record.store import SETTINGS_FILE
+from freshet.record.collection_store import SETTINGS_FILE
 
 TraceArgument = Annotated[
     Path | None,
@@ -59,7 +64,7 @@ PageCountOption = Annotated[
         "--pages",
         min=2,
         metavar="N",
-        help=f"Number of pages to generate. Default: {trace_formats.DEFAULT_PAGES:,}.",
+        help=f"Number of pages to generate. Default: {DEFAULT_PAGES:,}.",
     ),
 ]
 CycleCountOption = Annotated[
@@ -68,7 +73,7 @@ CycleCountOption = Annotated[
         "--cycles",
         min=3,
         metavar="N",
-        help=f"Number of cycles to generate. Default: {trace_formats.DEFAULT_CYCLES}.",
+        help=f"Number of cycles to generate. Default: {DEFAULT_CYCLES}.",
     ),
 ]
 
@@ -80,7 +85,7 @@ def open_trace_with_progress(
     name: str = "",
     impute: bool | None = None,
     quiet: bool = False,
-    **extent: Unpack[trace_formats.TraceExtent],
+    **extent: Unpack[TraceExtent],
 ) -> Trace:
     """Read the trace selected by the options, with a progress bar."""
     if where is None and Path(SETTINGS_FILE).is_file():
@@ -89,6 +94,4 @@ def open_trace_with_progress(
         )
     with progress_bar("reading the trace", quiet=quiet) as advance:
         listener = ReadListener(advance, print_warning)
-        return trace_formats.open_trace(
-            where, form=form, name=name, impute=impute, listener=listener, **extent
-        )
+        return open_trace(where, form=form, name=name, impute=impute, listener=listener, **extent)

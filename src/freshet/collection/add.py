@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 from freshet.core.errors import BadInputError
 from freshet.core.redaction import redact_url
 from freshet.core.types import BadRow, PageKey
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from freshet.view.formats import opml, sitemap
 from freshet.view.url import canonical_web_url
 

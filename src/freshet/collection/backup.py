@@ -33,9 +33,14 @@ from freshet.core.clock import Clock
 from freshet.core.errors import BadInputError, DamagedError, NotFoundError, StorageError, UsageError
 from freshet.core.files import make_private_folder, open_private
 from freshet.core.progress import ProgressCallback, ignore_progress
-from freshet.record.archive_writer import ARCHIVE_FOLDER
+from freshet.record.collection_store import (
+    CATALOG_FILE,
+    MODELS_FOLDER,
+    SETTINGS_FILE,
+    CollectionStore,
+)
 from freshet.record.recovery import FileRepair
-from freshet.record.store import CATALOG_FILE, MODELS_FOLDER, SETTINGS_FILE, CollectionStore
+from freshet.record.writer_lock import ARCHIVE_FOLDER
 
 MANIFEST_FILE = "backup.json"
 LAST_BACKUP_NOTE = "last backup"

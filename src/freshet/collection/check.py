@@ -16,12 +16,12 @@ from freshet.archive.warc.read import archive_files, closed_name, read_records
 from freshet.archive.warc.record import uid_of_record_id
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.types import RecordLocation, Visit
+from freshet.record.collection_store import CATALOG_FILE, CollectionStore
 from freshet.record.damage import cut_out_damage
 from freshet.record.orphan_records import adopt_orphan_records
 from freshet.record.recorder import Recorder
 from freshet.record.recovery import FileRepair, has_unexamined_records, superseded_file
 from freshet.record.rewrite import PayloadId, payload_id
-from freshet.record.store import CATALOG_FILE, CollectionStore
 
 REPAIR_REMEDY = "run 'freshet check --repair'"
 CLEAR_REMEDY = f"{REPAIR_REMEDY}: the row stays and loses its bytes"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from freshet.core.errors import UsageError
 from freshet.core.types import Page
-from freshet.record.archive_writer import running_crawl
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
+from freshet.record.writer_lock import running_crawl
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,8 @@ from freshet.crawl.plan import make_plan
 from freshet.crawl.why import ScheduleExplanation, explain_page
 from freshet.measure.noise.mask import Mask
 from freshet.record.change_criteria import page_mask
+from freshet.record.collection_store import CollectionStore, live_page_key
 from freshet.record.remeasure_pages import remeasure_pages
-from freshet.record.store import CollectionStore, live_page_key
 from freshet.record.stored_page import StoredPage, VersionChoice
 
 

@@ -24,8 +24,13 @@ from freshet.core.local_time import format_to_minute, format_to_second
 from freshet.crawl.budget_status import CRAWL_START, failing_page_counts
 from freshet.crawl.hosts import closed_hosts
 from freshet.crawl.live_policy import policy_name
-from freshet.record.archive_writer import ARCHIVE_FOLDER, running_crawl
-from freshet.record.store import CATALOG_FILE, SETTINGS_FILE, CollectionStore, shorten_names
+from freshet.record.collection_store import (
+    CATALOG_FILE,
+    SETTINGS_FILE,
+    CollectionStore,
+    shorten_names,
+)
+from freshet.record.writer_lock import ARCHIVE_FOLDER, running_crawl
 
 MIN_FREE_BYTES = 1_000_000_000
 MIN_CLOCK_YEAR = 2026

@@ -16,8 +16,8 @@ from freshet.archive.warc.record import uid_of_record_id
 from freshet.core.errors import NotFoundError, UsageError
 from freshet.core.extras import OptionalPackage
 from freshet.core.types import Visit
-from freshet.record.files import SOFTWARE
-from freshet.record.store import CollectionStore
+from freshet.record.collection_reader import SOFTWARE
+from freshet.record.collection_store import CollectionStore
 
 if TYPE_CHECKING:
     from freshet.archive.exporters import parquet

@@ -10,8 +10,8 @@ from freshet.core.clock import from_epoch
 from freshet.core.errors import NotFoundError
 from freshet.core.local_time import format_to_second
 from freshet.crawl.hosts import delay_of, host_names
-from freshet.record.archive_writer import running_crawl
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
+from freshet.record.writer_lock import running_crawl
 from freshet.view.url import canonical_url, page_address
 
 

@@ -19,8 +19,8 @@ from freshet.core.extras import OptionalPackage
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.redaction import redact_url, redact_user_info
 from freshet.core.types import BadRow
+from freshet.record.collection_store import CollectionStore
 from freshet.record.recorder import Recorder
-from freshet.record.store import CollectionStore
 from freshet.view.url import canonical_web_url
 
 if TYPE_CHECKING:

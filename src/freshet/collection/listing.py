@@ -3,7 +3,7 @@
 from itertools import islice
 
 from freshet.archive.catalog.rows import FailingPage, PageTotals
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 
 def list_page_totals(

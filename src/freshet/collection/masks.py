@@ -7,7 +7,7 @@ from freshet.core.errors import NotFoundError
 from freshet.core.types import View
 from freshet.measure.noise.mask import Mask, MaskRule, hidden_spans
 from freshet.record.change_criteria import page_mask, save_mask
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from freshet.record.stored_page import StoredPage
 
 MAX_SAMPLE_CHARS = 80

@@ -55,11 +55,11 @@ class CollectionPage(StoredPage):
 
     def forecast(self) -> PageForecast:
         """Return the probability that the page has changed, by time."""
-        return forecast(self._files.catalog, self._files.settings, self, self._files.clock)
+        return forecast(self._reader.catalog, self._reader.settings, self, self._reader.clock)
 
     def series(self) -> VersionSeries:
         """Return the page's looks in time order, with the words of each version."""
-        return read_series(self._files, self, dom=False).series
+        return read_series(self._reader, self, dom=False).series
 
     def curve(self) -> ChangeCurve:
         """Return the page's change curve: its similarity to itself over time, and its knot."""
@@ -67,20 +67,20 @@ class CollectionPage(StoredPage):
 
     def terms(self) -> TermTable:
         """Return when each word was present, its staying power and its divergence."""
-        return term_table(self.series(), neighbour_language(self._files, self))
+        return term_table(self.series(), neighbour_language(self._reader, self))
 
     def blocks(self) -> tuple[DomBlock, ...]:
         """Return the DOM blocks of the page with their lifespans; none if no version has any."""
-        looks = self._files.catalog.last_looks([self.id])
+        looks = self._reader.catalog.last_looks([self.id])
         last = self.view_of_visit(looks[self.id], dom=True) if looks else None
-        return blocks_of_versions(read_series(self._files, self, dom=True), last)
+        return blocks_of_versions(read_series(self._reader, self, dom=True), last)
 
     def difference(
         self, old: VersionChoice | None = None, new: VersionChoice | None = None
     ) -> VersionDifference:
         """Compare two versions, by default those before and after the last change."""
         old_version, new_version = self._chosen_versions(old, new)
-        criteria = page_criteria(self._files, self)
+        criteria = page_criteria(self._reader, self)
         old_view, new_view = self._views([old_version, new_version], criteria)
         change = criteria.compare(old_view, new_view)
         words = word_diff(old_view.text, new_view.text)
@@ -93,7 +93,7 @@ class CollectionPage(StoredPage):
         one had weigh less.
         """
         old_version, new_version = self.version(since), self.version(-1)
-        criteria = page_criteria(self._files, self)
+        criteria = page_criteria(self._reader, self)
         old_view, new_view = self._views([old_version, new_version], criteria)
         earlier_views = self._views_before(old_version, criteria)
         text = make_snippet(

@@ -8,7 +8,7 @@ from freshet.collection.settings import redact_page_settings
 from freshet.core.settings import PageSettings
 from freshet.core.types import Link, Page, View, ViewStatistics, Visit
 from freshet.crawl.why import NOT_VERIFIED
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from freshet.record.stored_page import StoredPage, StoredVersion, VersionChoice
 from freshet.view.dom import element_paths
 from freshet.view.words import vocabulary

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from freshet.core.errors import UsageError
 from freshet.core.types import Outcome, Visit
+from freshet.record.collection_store import CollectionStore
 from freshet.record.rewrite import dependent_visits, drop_records, payload_id
-from freshet.record.store import CollectionStore
 
 KEEP_PERIODS = {"day": "%Y-%m-%d", "week": "%G-%V", "month": "%Y-%m", "year": "%Y"}
 

@@ -7,8 +7,8 @@ from freshet.archive.catalog.rows import HostState
 from freshet.core.errors import UsageError
 from freshet.core.types import Page, Visit
 from freshet.crawl.hosts import host_names
+from freshet.record.collection_store import CollectionStore
 from freshet.record.rewrite import dependent_visits, drop_records
-from freshet.record.store import CollectionStore
 
 
 def remove_pages(collection: CollectionStore, pages: Sequence[Page], *, purge: bool) -> int:

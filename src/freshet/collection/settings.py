@@ -7,7 +7,7 @@ from typing import Any
 from freshet.core.redaction import redact_setting, redact_settings
 from freshet.core.settings import PageSettings, Settings, describe_settings
 from freshet.core.types import Page
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from freshet.crawl.budget_status import (
     failing_page_counts,
 )
 from freshet.crawl.hosts import HostView, closed_hosts
-from freshet.record.store import CATALOG_FILE, CollectionStore
+from freshet.record.collection_store import CATALOG_FILE, CollectionStore
 
 MAX_SHOWN_IMPORTS = 10
 MAX_SHOWN_FAILING = 5

@@ -15,7 +15,7 @@ from freshet.crawl.forecast import PageForecast, forecasts
 from freshet.crawl.obstacles import advice_for
 from freshet.crawl.why import ScheduleExplanation, explain_pages
 from freshet.measure.change.word_diff import DiffKind
-from freshet.record.store import CollectionStore, live_page_key
+from freshet.record.collection_store import CollectionStore, live_page_key
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from freshet.core.budget import HOURS_PER_DAY, Budget, next_midnight, utc_day
 from freshet.core.clock import to_epoch
 from freshet.core.local_time import format_time_to_minute
 from freshet.crawl.hosts import HostTurns
-from freshet.record.archive_writer import is_crawl
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
+from freshet.record.writer_lock import is_crawl
 from freshet.schedule.bursts import MAX_DELAY
 
 RUNNING_BUDGET = "budget of the running crawl"

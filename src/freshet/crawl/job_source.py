@@ -34,8 +34,8 @@ from freshet.crawl.live_policy import (
     relearn_pages,
     visit_histories,
 )
+from freshet.record.collection_store import CollectionStore
 from freshet.record.fault_isolation import SYSTEM_ERRORS, describe_fault
-from freshet.record.store import CollectionStore
 
 LEASE_DURATION = timedelta(hours=1)
 CLOCK_SET_BACK = timedelta(minutes=1)

@@ -22,12 +22,12 @@ from freshet.measure.noise.mask import Mask
 from freshet.measure.noise.mask_learning import correct_mask, learn_mask, learning_refusal
 from freshet.measure.noise.observed_looks import MAX_LOOKS, LookSpacing, NoiseLook
 from freshet.record.change_criteria import page_mask, save_mask
+from freshet.record.collection_store import CollectionStore
 from freshet.record.fault_isolation import isolate_faults
 from freshet.record.page_bursts import PageBurst, page_bursts
 from freshet.record.recorder import RecordedVisit
 from freshet.record.remeasure_pages import remeasure_pages
 from freshet.record.remeasurement import note_remeasuring
-from freshet.record.store import CollectionStore
 from freshet.record.stored_page import StoredPage
 
 log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from freshet.crawl.budget_status import current_budget
 from freshet.crawl.frontier import Frontier
 from freshet.crawl.hosts import HostTurns
 from freshet.crawl.live_policy import build_live_policy, id_array
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 HORIZON = timedelta(days=1)
 STEPS = 64

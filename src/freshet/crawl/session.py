@@ -19,8 +19,8 @@ from freshet.crawl.fetch_job import CrawlStartState, DaySpending, FetchJob, JobB
 from freshet.crawl.job_source import LEASE_HOLDER, JobSource
 from freshet.crawl.live_policy import id_array, learn_visits, relearn_pages, visit_table
 from freshet.crawl.noise import NoiseLearner
+from freshet.record.collection_store import CollectionStore
 from freshet.record.recorder import RecordedVisit, Recorder
-from freshet.record.store import CollectionStore
 from freshet.view.url import canonical_url
 
 DEATH_NOTE = "crawl found dead"

@@ -18,8 +18,8 @@ from freshet.core.types import Page, Visit
 from freshet.crawl.hosts import HostView, host_names, host_view
 from freshet.crawl.obstacles import describe_visit, obstacle_of
 from freshet.crawl.plan import CrawlPreview
-from freshet.record.archive_writer import is_crawl
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
+from freshet.record.writer_lock import is_crawl
 
 NOT_VERIFIED = "not verified (verify_tls is false): anyone on the way could answer in its place"
 MAX_PREVIEWED_VISITS = 2_000

@@ -21,7 +21,7 @@ from freshet.demo.hosts import ROBOTS_PATH, LoggedRequest, RequestLog
 from freshet.demo.noise_recognition import measure_noise_recognition
 from freshet.demo.run import DemoResult
 from freshet.demo.scoreboard import FRESHET
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from freshet.world.simulated_web import HostSpec
 
 BASELINE = "age"

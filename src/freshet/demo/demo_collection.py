@@ -13,7 +13,7 @@ from freshet.core.clock import FixedClock, from_epoch
 from freshet.core.tables import PageTable, hash_names
 from freshet.core.types import Page
 from freshet.demo.server import ADDRESS
-from freshet.record.store import SETTINGS_FILE
+from freshet.record.collection_store import SETTINGS_FILE
 from freshet.world.simulated_web import SimulatedWeb
 
 CONTACT = "demo@example.org"

@@ -18,7 +18,7 @@ from freshet.demo.server import LoopbackServer, RequestHandler, open_sockets, or
 from freshet.demo.warm_up import warm_up
 from freshet.fetch.recording_loop import CrawlLimits
 from freshet.fetch.run_crawl import run_crawl
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from freshet.world.simulated_web import SimulatedWeb
 
 COLLECTION_FOLDER = "collection"

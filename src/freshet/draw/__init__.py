@@ -1,1 +1,1 @@
-"""Charts of measures, and differences of versions as HTML."""
+"""Charts of measures, pages coloured by their lifespans, and differences of versions as HTML."""

@@ -24,7 +24,7 @@ from freshet.fetch.network.download_handler import HANDLERS, HEADER_BYTES, requi
 from freshet.fetch.network.guard import ALLOW, RESOLVER
 from freshet.fetch.runtime import COLLECTION_SETTING, runtime_of
 from freshet.fetch.spider_requests import over_budget_setting
-from freshet.record.store import read_settings
+from freshet.record.collection_store import read_settings
 
 PRIORITY = "addon"
 BUILT_IN = "scrapy.downloadermiddlewares"

@@ -13,8 +13,8 @@ from freshet.core.types import Snapshot
 from freshet.crawl.fetch_job import CrawlStartState, DaySpending
 from freshet.crawl.live_policy import warm_up_policy
 from freshet.crawl.session import CrawlSession
+from freshet.record.collection_store import CollectionStore
 from freshet.record.parsed_visit import parse_visit
-from freshet.record.store import CollectionStore
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -14,8 +14,8 @@ from freshet.core.errors import UsageError
 from freshet.core.types import Page
 from freshet.fetch.recording_loop import CrawlLimits
 from freshet.fetch.run_crawl import run_crawl
-from freshet.record.archive_writer import is_crawl, refuse_second_writer
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
+from freshet.record.writer_lock import is_crawl, refuse_second_writer
 
 DEFAULT_WAIT_SECONDS = 60.0
 POLL_SECONDS = 0.1

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core import tie_break
+from freshet.core import hashing
 from freshet.core.tables import BoolArray
 from freshet.core.types import FloatArray
 from freshet.formula.expression import LARGEST_VALUE, SMALLEST_DIVISOR
@@ -23,7 +23,7 @@ LOOKS, SEEN, CLOCK, LAST, RISING, DOUBLING = range(6)
 SUM_COUNT = 6
 
 ScalarHash = Callable[[np.uint64], np.uint64]
-splitmix64 = cast("ScalarHash", njit(cache=True, nogil=True)(tie_break.splitmix64))
+splitmix64 = cast("ScalarHash", njit(cache=True, nogil=True)(hashing.splitmix64))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -8,7 +8,7 @@ from freshet.core.settings import UNREADABLE_KEY, Settings
 from freshet.core.types import Change, Page, View
 from freshet.measure.change.compare import MaskedView, compare_masked, counts_words, mask_view
 from freshet.measure.noise.mask import NO_MASK, Mask, MaskRule, RuleOrigin
-from freshet.record.files import CollectionFiles
+from freshet.record.collection_reader import CollectionReader
 from freshet.view.words import count_words
 
 
@@ -40,36 +40,38 @@ class ChangeCriteria:
 DEFAULT_CRITERIA = ChangeCriteria()
 
 
-def criteria_of_pages(files: CollectionFiles, page_ids: Sequence[int]) -> dict[int, ChangeCriteria]:
+def criteria_of_pages(
+    reader: CollectionReader, page_ids: Sequence[int]
+) -> dict[int, ChangeCriteria]:
     """Return the change criteria of pages, by id."""
-    overrides = files.catalog.setting_overrides(page_ids)
-    masks = files.catalog.latest_masks(page_ids)
+    overrides = reader.catalog.setting_overrides(page_ids)
+    masks = reader.catalog.latest_masks(page_ids)
     criteria = {}
     for page_id in page_ids:
-        counts_as = _counts_as(files.settings, overrides.get(page_id, ()))
+        counts_as = _counts_as(reader.settings, overrides.get(page_id, ()))
         stored = masks.get(page_id)
         mask = NO_MASK if stored is None else parse_mask(stored.version, stored.body)
         criteria[page_id] = ChangeCriteria(counts_as, mask)
     return criteria
 
 
-def page_criteria(files: CollectionFiles, page: Page) -> ChangeCriteria:
+def page_criteria(reader: CollectionReader, page: Page) -> ChangeCriteria:
     """Return the change criteria of one page."""
-    return criteria_of_pages(files, [page.id])[page.id]
+    return criteria_of_pages(reader, [page.id])[page.id]
 
 
-def page_mask(files: CollectionFiles, page: Page) -> Mask:
+def page_mask(reader: CollectionReader, page: Page) -> Mask:
     """Return the mask of one page."""
-    return page_criteria(files, page).mask
+    return page_criteria(reader, page).mask
 
 
-def save_mask(files: CollectionFiles, page: Page, mask: Mask, *, after: int) -> Mask | None:
+def save_mask(reader: CollectionReader, page: Page, mask: Mask, *, after: int) -> Mask | None:
     """Save a new mask of a page that replaces version ``after``.
 
     None if somebody else saved another version meanwhile.
     """
-    version = files.catalog.add_mask_version(
-        page.id, encode_mask(mask), files.clock.now(), previous_version=after
+    version = reader.catalog.add_mask_version(
+        page.id, encode_mask(mask), reader.clock.now(), previous_version=after
     )
     return None if version is None else replace(mask, version=version)
 

@@ -7,8 +7,8 @@ from freshet.archive.warc.durable_files import save_range
 from freshet.archive.warc.located_record import LocatedRecord, RecordOrFault
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import read_records
+from freshet.record.collection_store import CollectionStore
 from freshet.record.rewrite import rewrite_file
-from freshet.record.store import CollectionStore
 
 ByteRange = tuple[int, int]
 

@@ -11,8 +11,8 @@ from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.types import Outcome, View
 from freshet.measure.change.compare import MaskedView
 from freshet.record.change_criteria import ChangeCriteria, criteria_of_pages
+from freshet.record.collection_reader import CollectionReader
 from freshet.record.fault_isolation import isolate_faults
-from freshet.record.files import CollectionFiles
 from freshet.record.page_state import PageState, is_gone_after
 from freshet.record.parsed_visit import parse_visit
 
@@ -22,9 +22,9 @@ MAX_CACHE_BYTES = 200_000_000
 class PageStateCache:
     """The latest states of pages; the least recently used one is dropped first."""
 
-    def __init__(self, files: CollectionFiles) -> None:
-        self._files = files
-        self._catalog = files.catalog
+    def __init__(self, reader: CollectionReader) -> None:
+        self._reader = reader
+        self._catalog = reader.catalog
         self._states: OrderedDict[int, PageState] = OrderedDict()
         self._total_bytes = 0
 
@@ -57,11 +57,11 @@ class PageStateCache:
 
     def read_view(self, row: HistoryRow, url: str, *, dom: bool) -> View | None:
         """Return the view of a stored visit; None where its bytes are lost or cannot be read."""
-        snapshot = self._files.snapshots.read(row.visit, url)
+        snapshot = self._reader.snapshots.read(row.visit, url)
         if snapshot is None:
             return None
         with isolate_faults("reading a stored version", url):
-            return parse_visit(snapshot, self._files.settings.limits, dom=dom).view
+            return parse_visit(snapshot, self._reader.settings.limits, dom=dom).view
         return None
 
     def _read_back(self, urls: Mapping[int, str]) -> dict[int, PageState]:
@@ -70,7 +70,7 @@ class PageStateCache:
         page_ids = list(urls)
         last_visits = self._catalog.last_visits(page_ids)
         last_looks = self._catalog.last_looks(list(last_visits)) if last_visits else {}
-        criteria = criteria_of_pages(self._files, page_ids)
+        criteria = criteria_of_pages(self._reader, page_ids)
         states = {}
         for page_id, url in urls.items():
             visit, look = last_visits.get(page_id), last_looks.get(page_id)

@@ -31,7 +31,7 @@ from freshet.archive.warc.record import (
 from freshet.archive.warc.writer import WarcWriter
 from freshet.core.errors import StorageError
 from freshet.core.types import Outcome, RecordLocation, Snapshot
-from freshet.record.files import SOFTWARE, CollectionFiles
+from freshet.record.collection_reader import SOFTWARE, CollectionReader
 from freshet.record.revisit_originals import (
     LastLook,
     PayloadKey,
@@ -71,12 +71,12 @@ class StoredBytes:
 class RecordStore:
     """Appends observations to the archive; each WARC file holds the pages of one source."""
 
-    def __init__(self, lock: ArchiveLock, files: CollectionFiles) -> None:
+    def __init__(self, lock: ArchiveLock, reader: CollectionReader) -> None:
         self._lock = lock
-        self._files = files
+        self._reader = reader
         self._writer: WarcWriter | None = None
         self._source = ""
-        self._originals = RevisitOriginals(files.catalog, lock.folder)
+        self._originals = RevisitOriginals(reader.catalog, lock.folder)
         # Records that have no row yet, by the uid of their visit.
         self._unacknowledged: dict[bytes, StoredBytes] = {}
         # The last look at each page among the records that have no row yet.
@@ -220,7 +220,7 @@ class RecordStore:
         look = self._last_looks.get(page_id)
         if look is not None and look.time <= observation.time:
             return look
-        row = self._files.catalog.last_looks([page_id], {page_id: observation.time}).get(page_id)
+        row = self._reader.catalog.last_looks([page_id], {page_id: observation.time}).get(page_id)
         return None if row is None else last_look_of_visit(row.visit, url)
 
     def _append_members(self, observation: Observation, record: WarcRecord) -> RecordLocation:
@@ -240,11 +240,11 @@ class RecordStore:
         if self._writer is None or source != self._source:
             self.close()
             self._source = source
-            settings = self._files.settings
+            settings = self._reader.settings
             self._writer = WarcWriter(
                 self._lock.folder,
                 ArchiveOrigin(SOFTWARE, source, contact=settings.contact),
-                clock=self._files.clock,
+                clock=self._reader.clock,
                 max_bytes=settings.archive.file_bytes,
                 lock=self._lock,
             )

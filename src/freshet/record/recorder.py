@@ -15,8 +15,8 @@ from freshet.archive.observation import Observation
 from freshet.archive.warc.digest import parse_sha1, sha1
 from freshet.core.types import Change, Outcome, PageKey, Snapshot, View, Visit
 from freshet.record.change_criteria import ChangeCriteria
+from freshet.record.collection_reader import CollectionReader, new_page
 from freshet.record.fault_isolation import SYSTEM_ERRORS, describe_fault, isolate_faults
-from freshet.record.files import CollectionFiles, new_page
 from freshet.record.page_state import KnownLinks, PageState, measure_change, measure_links
 from freshet.record.page_state_cache import PageStateCache
 from freshet.record.parsed_visit import ParsedVisit, parse_visit
@@ -71,11 +71,11 @@ class RecordedBatch:
 class Recorder:
     """Records observations in a collection whose archive this process may append to."""
 
-    def __init__(self, files: CollectionFiles, record_store: RecordStore) -> None:
-        self._files = files
-        self._catalog = files.catalog
+    def __init__(self, reader: CollectionReader, record_store: RecordStore) -> None:
+        self._reader = reader
+        self._catalog = reader.catalog
         self._record_store = record_store
-        self._states = PageStateCache(files)
+        self._states = PageStateCache(reader)
         # The id (0: cannot be a page) and canonical URL of pages, by URL and source as observed.
         self._pages: dict[tuple[str, str], tuple[int, str]] = {}
         self._pages_without_bytes: set[int] = set()
@@ -195,7 +195,7 @@ class Recorder:
         keys = {(url, source): PageKey(canonical_url(url) or "", source) for url, source in names}
         usable = [name for name in names if keys[name].url]
         new_pages = [new_page(keys[name]) for name in usable]
-        page_ids = self._catalog.add_pages(new_pages, self._files.clock.now()).ids
+        page_ids = self._catalog.add_pages(new_pages, self._reader.clock.now()).ids
         id_by_name = dict(zip(usable, page_ids, strict=True))
         self._pages |= {name: (id_by_name.get(name, 0), keys[name].url) for name in names}
 
@@ -254,7 +254,7 @@ class Recorder:
         if digest in payloads:
             return payloads[digest]
         original = self._catalog.first_visit_with_payload(digest)
-        return self._files.snapshots.read(original, item.url) if original else None
+        return self._reader.snapshots.read(original, item.url) if original else None
 
     def _parse(self, item: PageObservation, snapshot: Snapshot | None, *, dom: bool) -> ParsedVisit:
         """Parse the bytes of an observation; an outcome that the observation has is kept."""
@@ -266,7 +266,7 @@ class Recorder:
             return ParsedVisit(outcome, observation.why, None)
         status = observation.status or snapshot.status
         final = replace(snapshot, url=observation.final_url or item.url, status=status)
-        parsed = parse_visit(final, self._files.settings.limits, dom=dom)
+        parsed = parse_visit(final, self._reader.settings.limits, dom=dom)
         if observation.outcome is None:
             return parsed
         return replace(parsed, outcome=observation.outcome, reason=observation.why)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.types import Page
 from freshet.record.change_criteria import page_criteria
+from freshet.record.collection_store import CollectionStore
 from freshet.record.remeasurement import HistoryRemeasurement, HistoryViews, remeasure_history
-from freshet.record.store import CollectionStore
 
 
 def remeasure_pages(

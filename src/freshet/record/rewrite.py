@@ -19,7 +19,8 @@ from freshet.archive.warc.record import uid_of_record_id
 from freshet.archive.warc.writer import WarcWriter
 from freshet.core.errors import DamagedError
 from freshet.core.types import RecordLocation, Visit
-from freshet.record.files import SOFTWARE
+from freshet.record.collection_reader import SOFTWARE
+from freshet.record.collection_store import CollectionStore
 from freshet.record.orphan_records import archive_file_source
 from freshet.record.recovery import (
     FileReplacement,
@@ -27,7 +28,6 @@ from freshet.record.recovery import (
     finish_replacement,
     note_replacement,
 )
-from freshet.record.store import CollectionStore
 
 NO_SIZE_LIMIT = 1 << 62
 

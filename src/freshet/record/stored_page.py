@@ -9,7 +9,7 @@ from freshet.archive.catalog.rows import HistoryRow, LinkDelta
 from freshet.core.errors import NotFoundError, StorageError, UsageError
 from freshet.core.local_time import assume_local_zone, format_to_second, parse_local_time
 from freshet.core.types import Outcome, Page, Snapshot, View
-from freshet.record.files import CollectionFiles
+from freshet.record.collection_reader import CollectionReader
 from freshet.record.parsed_visit import decode_snapshot, parse_visit
 
 VersionChoice = int | str | datetime
@@ -31,35 +31,35 @@ class StoredVersion:
 class StoredPage(Page):
     """A page that can read its history, versions and views.
 
-    Two stored pages are equal if the pages are; the files they are read from do not count.
+    Two stored pages are equal if the pages are; the reader that they were read with does not count.
     """
 
-    _files: CollectionFiles
+    _reader: CollectionReader
 
-    def __init__(self, page: Page, files: CollectionFiles) -> None:
+    def __init__(self, page: Page, reader: CollectionReader) -> None:
         super().__init__(
             page.id, page.url, page.source, page.host, page.site, page.directory, page.added,
             page.paused, page.tags,
         )  # fmt: skip
-        object.__setattr__(self, "_files", files)
+        object.__setattr__(self, "_reader", reader)
 
     def history(self, *, limit: int | None = None, changed: bool = False) -> list[HistoryRow]:
         """Return the page's visits in time order, with the links that each added and removed.
 
         ``limit`` keeps the latest visits, ``changed`` those that found a change.
         """
-        rows = self._files.catalog.history(self.id, limit=None if changed else limit)
+        rows = self._reader.catalog.history(self.id, limit=None if changed else limit)
         if changed:
             rows = [row for row in rows if row.change is not None and row.change.changed]
             rows = rows[-limit:] if limit is not None else rows
         since = rows[0].visit.time if rows else None
-        deltas = self._files.catalog.link_deltas(self.id, since=since)
+        deltas = self._reader.catalog.link_deltas(self.id, since=since)
         return [_with_links(row, deltas.get(row.visit.id or 0)) for row in rows]
 
     @cached_property
     def versions(self) -> Sequence[StoredVersion]:
         """Return the versions of the page, oldest first."""
-        rows = self._files.catalog.history(self.id)
+        rows = self._reader.catalog.history(self.id)
         looks = [row for row in rows if row.visit.outcome is Outcome.OK]
         return [StoredVersion(number, row) for number, row in enumerate(looks, 1)]
 
@@ -87,17 +87,17 @@ class StoredPage(Page):
     def snapshot(self, choice: VersionChoice = -1) -> Snapshot:
         """Return the bytes of a version, with content codings undone."""
         version = self.version(choice)
-        snapshot = self._files.snapshots.read(version.row.visit, self.url)
+        snapshot = self._reader.snapshots.read(version.row.visit, self.url)
         if snapshot is None:
             raise NotFoundError(
                 f"{self.url}: the bytes of version {version.number} are no longer kept;"
                 f" {self._nearest_stored(version.number)}"
             )
-        return decode_snapshot(snapshot, self._files.settings.limits)
+        return decode_snapshot(snapshot, self._reader.settings.limits)
 
     def view(self, choice: VersionChoice = -1, *, dom: bool = False) -> View:
         """Return the view of a version; ``dom`` adds its DOM rows."""
-        view = parse_visit(self.snapshot(choice), self._files.settings.limits, dom=dom).view
+        view = parse_visit(self.snapshot(choice), self._reader.settings.limits, dom=dom).view
         if view is None:
             raise NotFoundError(
                 f"{self.url}: version {choice} cannot be read; choose another,"
@@ -107,7 +107,7 @@ class StoredPage(Page):
 
     def view_of_visit(self, row: HistoryRow, *, dom: bool = False) -> View | None:
         """Return the view of a visit; None where its bytes are lost or cannot be read."""
-        return read_visit_view(self._files, self, row, dom=dom)
+        return read_visit_view(self._reader, self, row, dom=dom)
 
     def _nearest_stored(self, number: int) -> str:
         """Name the two versions nearest to a number whose bytes are stored."""
@@ -129,14 +129,14 @@ class StoredPage(Page):
 
 
 def read_visit_view(
-    files: CollectionFiles, page: Page, row: HistoryRow, *, dom: bool = False
+    reader: CollectionReader, page: Page, row: HistoryRow, *, dom: bool = False
 ) -> View | None:
     """Return the view of a visit to a page; None where its bytes are lost or cannot be read."""
     try:
-        snapshot = files.snapshots.read(row.visit, page.url)
+        snapshot = reader.snapshots.read(row.visit, page.url)
     except (StorageError, UsageError):
         return None
-    return parse_visit(snapshot, files.settings.limits, dom=dom).view if snapshot else None
+    return parse_visit(snapshot, reader.settings.limits, dom=dom).view if snapshot else None
 
 
 def _with_links(row: HistoryRow, delta: LinkDelta | None) -> HistoryRow:

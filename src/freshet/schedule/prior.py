@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tie_break import TIE_BREAK_RANGE
+from freshet.core.hashing import TIE_BREAK_RANGE
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import NOT_FOUND, row_blocks
 from freshet.schedule.kernels import prior as kernels

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.clock import from_epoch, to_epoch
+from freshet.core.hashing import TIE_BREAK_RANGE
 from freshet.core.tables import (
     DAY_SECONDS,
     ChoiceTable,
@@ -23,7 +24,6 @@ from freshet.core.tables import (
     PolicyExplanation,
     VisitTable,
 )
-from freshet.core.tie_break import TIE_BREAK_RANGE
 from freshet.core.types import FloatArray
 from freshet.formula.variables import SUM_COUNT, VariableSet, WeightClock, variable_set
 from freshet.schedule.columns import NOT_FOUND, ColumnSpec

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from freshet.core.hashing import splitmix64
 from freshet.core.tables import PageIdArray
-from freshet.core.tie_break import splitmix64
 from freshet.core.types import FloatArray, HashArray
 
 RowPositions = NDArray[np.intp]

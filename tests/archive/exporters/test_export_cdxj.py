@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from freshet.archive.disk_index import sort_lines
 from freshet.archive.exporters import cdxj
-from freshet.archive.spill import sort_lines
 from freshet.archive.warc.build import (
     RevisitOriginal,
     build_identical_revisit,

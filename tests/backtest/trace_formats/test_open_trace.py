@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from freshet.backtest.trace_formats import FORMATS, guess_format, open_trace
+from freshet.backtest.trace_formats.open_trace import FORMATS, guess_format, open_trace
 from freshet.backtest.trace_formats.readers import ReadListener
 from freshet.backtest.trace_formats.saved_trace import save_trace
 from freshet.core.errors import BadInputError, FreshetError, NotFoundError, UsageError

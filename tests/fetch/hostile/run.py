@@ -10,7 +10,7 @@ from pathlib import Path
 import freshet
 from freshet.core.clock import monotonic_seconds
 from freshet.core.types import Outcome
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from tests.fetch.crawls import make_collection
 from tests.fetch.hostile.kinds import CALM, Misbehaviour
 from tests.fetch.servers import Entry, Loopback, ScriptedPage, Site, separate

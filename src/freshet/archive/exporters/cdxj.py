@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from freshet.archive.disk_index import sort_lines
 from freshet.archive.exporters.surt import surt
-from freshet.archive.spill import sort_lines
 from freshet.archive.warc.digest import format_digest, sha1
 from freshet.archive.warc.http_message import parse_payload, stored_body
 from freshet.archive.warc.located_record import LocatedRecord

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+from freshet.archive.disk_index import sort_lines
 from freshet.archive.exporters.cdxj import index_line, is_indexed
-from freshet.archive.spill import sort_lines
 from freshet.archive.warc.build import replace_block
 from freshet.archive.warc.http_message import split_http
 from freshet.archive.warc.located_record import LocatedRecord, gzip_member_of

@@ -18,10 +18,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from freshet.archive.disk_index import DiskIndex
 from freshet.archive.importers.base import HistoryReader, row_uid
 from freshet.archive.importers.line_reader import LineReader
 from freshet.archive.observation import Observation
-from freshet.archive.spill import DiskIndex
 from freshet.core.errors import BadInputError
 from freshet.core.types import BadRow, Change, Outcome
 

@@ -18,7 +18,7 @@ from freshet.backtest.gpu.histories import (
     update_sums,
 )
 from freshet.backtest.trace import Trace
-from freshet.core.tie_break import splitmix64
+from freshet.core.hashing import splitmix64
 from freshet.core.types import FloatArray
 from freshet.formula.expression import Formula
 from freshet.formula.variables import SUM_COUNT, WeightClock, variable_set

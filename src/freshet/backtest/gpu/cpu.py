@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.backtest.gpu.histories import ABOVE_CUT, AT_CUT, Array, HistoryTable
-from freshet.core.tie_break import splitmix64
+from freshet.core.hashing import splitmix64
 from freshet.formula.expression import Formula
 from freshet.formula.program import compile_formula
 from freshet.formula.variables import WeightClock, variable_set

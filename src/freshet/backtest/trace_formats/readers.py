@@ -18,7 +18,7 @@ from freshet.core.errors import NotFoundError
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.tables import PageDayTable
 from freshet.core.types import Page
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 PROGRESS_EVERY = 5_000
 PAGE_BATCH = 500

@@ -5,7 +5,7 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import TYPE_CHECKING
 
-from freshet.backtest.class_crawl import HistoryClassCrawl
+from freshet.backtest.class_crawl.history_class_crawl import HistoryClassCrawl
 from freshet.backtest.cycle_crawl import cycle_time, visits_per_cycle
 from freshet.backtest.devices import batch_crawl
 from freshet.backtest.fitness import NO_FLOOR, FormulaResult

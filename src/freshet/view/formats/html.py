@@ -86,6 +86,11 @@ def parse_html(html: str, *, dom: bool, limits: ViewLimits) -> ParsedDocument:
     )
 
 
+def tokenise_html(html: str) -> TokenisedMarkup:
+    """Parse a document and return its normalised markup with nested tokens."""
+    return tokenise_tree(HTMLTree.parse(html))
+
+
 def tokenise_tree(tree: HTMLTree) -> TokenisedMarkup:
     """Return the tree's markup and tokens; ambiguous markup is escaped first."""
     markup = _tokenise(str(tree.document.html).encode("utf-8", "replace"), is_escaped=False)

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from freshet.backtest.class_crawl.tables import CLASS_COUNT, ClassVisits, HistoryClasses, Ints
-from freshet.core.tie_break import TIE_BREAK_RANGE
+from freshet.core.hashing import TIE_BREAK_RANGE
 from freshet.core.types import FloatArray
 from freshet.formula.kernels import splitmix64
 

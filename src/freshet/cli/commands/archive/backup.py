@@ -12,7 +12,7 @@ import typer
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
 from freshet.cli.output import format_count, format_size, print_json, print_text, progress_bar
 from freshet.collection.backup import back_up
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 app = new_app()
 

@@ -12,7 +12,7 @@ from freshet.cli.output import format_count, print_json, print_text, print_warni
 from freshet.collection.check import CheckReport, repair_collection
 from freshet.collection.check import check_collection as check_collection
 from freshet.core.errors import DamagedError
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 app = new_app()
 

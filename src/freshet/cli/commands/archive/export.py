@@ -16,7 +16,7 @@ from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption
 from freshet.cli.output import format_count, print_json, print_text
 from freshet.collection.exports import export_table as export_table
 from freshet.core.errors import UsageError
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 app = new_app()
 

@@ -16,7 +16,7 @@ from freshet.cli.interrupts import interruptible
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
 from freshet.cli.output import format_count, print_json, print_text, print_warning, progress_bar
 from freshet.core.errors import BadInputError
-from freshet.record.archive_writer import refuse_second_writer
+from freshet.record.writer_lock import refuse_second_writer
 
 if TYPE_CHECKING:
     from freshet.collection.imports import ImportSummary
@@ -126,7 +126,7 @@ def import_parquet(
 def _import(kind: str, path: Path, folder: Path, as_json: bool, **options: Any) -> None:
     refuse_second_writer(folder)
     from freshet.collection.imports import import_history
-    from freshet.record.store import CollectionStore  # takes a second to load
+    from freshet.record.collection_store import CollectionStore  # takes a second to load
 
     with (
         CollectionStore.open(folder) as store,

@@ -17,8 +17,8 @@ from freshet.cli.options import (
 from freshet.cli.output import format_count, print_json, print_text
 from freshet.cli.page_selection import select_pages
 from freshet.core.errors import UsageError
+from freshet.record.collection_store import CollectionStore
 from freshet.record.remeasure_pages import remeasure_pages
-from freshet.record.store import CollectionStore
 
 app = new_app()
 

@@ -22,7 +22,7 @@ from freshet.cli.page_selection import confirm
 from freshet.collection.prune import PruneSummary
 from freshet.collection.prune import prune as prune_versions
 from freshet.core.errors import UsageError
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 DAYS_BY_UNIT = {"d": 1, "w": 7, "m": 30, "y": 365}
 MAX_DAYS = 365_000

@@ -13,7 +13,7 @@ from freshet.cli.options import (
 from freshet.cli.output import format_count, print_json, print_text
 from freshet.cli.page_selection import select_pages
 from freshet.collection.check_now import check_now as ask
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 app = new_app()
 

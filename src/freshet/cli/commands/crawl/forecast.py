@@ -18,7 +18,7 @@ from freshet.collection.page import CollectionPage
 from freshet.core.humanize import duration_text
 from freshet.core.local_time import format_to_second
 from freshet.crawl.forecast import PageForecast
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 app = new_app()
 

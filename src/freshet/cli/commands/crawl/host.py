@@ -14,7 +14,7 @@ import typer
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
 from freshet.cli.output import print_json, print_table, print_text
 from freshet.collection.host_report import host_report, reopen_host
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 app = new_app()
 

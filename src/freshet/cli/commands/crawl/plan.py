@@ -12,7 +12,7 @@ from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption
 from freshet.cli.output import print_json, print_table, print_text
 from freshet.core.types import Plan, PlannedVisit
 from freshet.crawl.plan import make_plan as make_plan
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 DEFAULT_LIMIT = 20
 

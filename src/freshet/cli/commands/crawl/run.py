@@ -19,7 +19,7 @@ from freshet.cli.json_log import log_to_file
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, new_app
 from freshet.cli.output import print_json, print_text
 from freshet.core.errors import UsageError
-from freshet.record.archive_writer import refuse_second_writer
+from freshet.record.writer_lock import refuse_second_writer
 
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 

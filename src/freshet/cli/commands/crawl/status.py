@@ -22,7 +22,7 @@ from freshet.core.errors import UsageError
 from freshet.core.local_time import format_to_minute
 from freshet.core.types import BadRow
 from freshet.crawl.budget_status import DayBudgetStatus
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 MAX_LISTED_HOSTS = 10
 

@@ -15,7 +15,7 @@ from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption
 from freshet.cli.output import print_json
 from freshet.collection.systemd import CrawlService
 from freshet.core.errors import UsageError
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 app = new_app()
 

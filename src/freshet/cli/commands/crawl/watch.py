@@ -26,7 +26,7 @@ from freshet.cli.output import format_count, print_json, print_text, print_warni
 from freshet.cli.page_selection import parse_tag_name
 from freshet.core.errors import FreshetError
 from freshet.core.local_time import format_to_second
-from freshet.record.archive_writer import refuse_second_writer
+from freshet.record.writer_lock import refuse_second_writer
 
 if TYPE_CHECKING:
     from freshet.collection.watch import WatchNews, WatchResult

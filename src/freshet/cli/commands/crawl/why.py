@@ -15,7 +15,7 @@ from freshet.cli.options import (
 )
 from freshet.cli.output import print_json, print_table, to_json_value
 from freshet.crawl.why import explain_page as explain
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 app = new_app()
 

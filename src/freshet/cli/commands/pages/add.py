@@ -25,7 +25,7 @@ from freshet.collection.add import (
     parse_url_list,
 )
 from freshet.core.errors import BadInputError, UsageError
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 STDIN = Path("-")
 

@@ -31,7 +31,7 @@ from freshet.core.files import atomic_output
 from freshet.core.local_time import format_to_minute
 from freshet.draw.diff_sheet import render_diff_sheet
 from freshet.measure.change.word_diff import DiffKind, DiffPiece
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 from freshet.record.stored_page import StoredVersion
 
 STYLES = {DiffKind.SAME: "", DiffKind.REMOVED: "red strike", DiffKind.ADDED: "bold green"}

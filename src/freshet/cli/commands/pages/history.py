@@ -29,7 +29,7 @@ from freshet.core.bursts import BurstKind, BurstSample
 from freshet.core.humanize import duration_text
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import Change
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 COLUMNS = ("v", "time", "outcome", "changed", "dice", "words", "links", "bytes", "kept", "found at")
 

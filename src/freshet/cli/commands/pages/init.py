@@ -14,7 +14,7 @@ import typer
 from freshet.cli.options import JsonOption, new_app
 from freshet.cli.output import print_json, print_text
 from freshet.core.errors import UsageError
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 app = new_app()
 

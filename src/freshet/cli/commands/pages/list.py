@@ -23,7 +23,7 @@ from freshet.cli.page_selection import describe_no_match
 from freshet.collection.listing import list_failing_pages, list_page_totals
 from freshet.core.errors import UsageError
 from freshet.core.local_time import format_to_minute
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 WIDE_TERMINAL_COLUMNS = 120
 NARROW_FAILING_COLUMNS = ("page", "outcome", "why")

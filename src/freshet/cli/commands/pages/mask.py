@@ -26,8 +26,8 @@ from freshet.collection.masks import (
 from freshet.crawl.noise import learn_and_keep_mask, why_too_large_to_learn
 from freshet.measure.noise.mask import Mask
 from freshet.record.change_criteria import page_mask
+from freshet.record.collection_store import CollectionStore
 from freshet.record.remeasure_pages import remeasure_pages
-from freshet.record.store import CollectionStore
 
 app = new_app()
 

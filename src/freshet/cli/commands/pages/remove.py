@@ -21,7 +21,7 @@ from freshet.cli.options import (
 from freshet.cli.output import format_count, format_size, print_json, print_text
 from freshet.cli.page_selection import confirm, select_pages
 from freshet.collection.remove import remove_pages as remove_pages
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 app = new_app()
 

@@ -20,7 +20,7 @@ from freshet.cli.output import print_json, print_table, print_text, print_warnin
 from freshet.cli.page_selection import parse_tag_name
 from freshet.collection.settings import ResolvedSetting, resolved_settings
 from freshet.core.errors import UsageError
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 app = new_app()
 

@@ -16,7 +16,7 @@ from freshet.cli.output import print_json, print_table
 from freshet.collection.settings import SettingRow, collection_settings
 from freshet.core.errors import NotFoundError
 from freshet.core.settings import Settings, environment_settings, merge_settings
-from freshet.record.store import SETTINGS_FILE, read_settings
+from freshet.record.collection_store import SETTINGS_FILE, read_settings
 
 app = new_app()
 

@@ -20,7 +20,7 @@ from freshet.cli.options import (
 from freshet.cli.output import format_cell, print_json, print_table, print_text
 from freshet.collection.page_overview import PageOverview, page_overview
 from freshet.core.errors import UsageError
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 app = new_app()
 

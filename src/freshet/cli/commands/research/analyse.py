@@ -32,7 +32,7 @@ from freshet.cli.output import format_count, print_json, print_text, print_warni
 from freshet.cli.page_report import page_report_document, print_page_report
 from freshet.core.errors import UsageError
 from freshet.core.files import atomic_output
-from freshet.record.store import CollectionStore
+from freshet.record.collection_store import CollectionStore
 
 if TYPE_CHECKING:
     from freshet.analysis.charts import ChartFiles

@@ -39,7 +39,7 @@ from freshet.backtest.continuous.generated import GENERATED_WEB, generate_web_tr
 from freshet.backtest.cycle_crawl import visits_per_cycle
 from freshet.backtest.selectors import ALL_NAMES, models_trained_on
 from freshet.backtest.trace import Trace
-from freshet.backtest.trace_formats import DEFAULT_CYCLES, DEFAULT_PAGES
+from freshet.backtest.trace_formats.open_trace import DEFAULT_CYCLES, DEFAULT_PAGES
 from freshet.cli import trace_options
 from freshet.cli.options import JsonOption, new_app
 from freshet.cli.output import (

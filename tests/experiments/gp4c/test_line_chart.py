@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
+from experiments.gp4c.line_chart import ChartSeries, line_chart
 
-from freshet.draw.line_chart import ChartSeries, line_chart
 from freshet.draw.theme import Chart, EmptyChartError
 from tests.draw.chart_reading import rows_of, svg_of
 

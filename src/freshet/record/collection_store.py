@@ -29,10 +29,10 @@ from freshet.core.settings import (
     merge_settings,
 )
 from freshet.core.types import Page, PageKey
-from freshet.record.archive_writer import ARCHIVE_FOLDER
-from freshet.record.files import CollectionFiles, new_page
+from freshet.record.collection_reader import CollectionReader, new_page
 from freshet.record.record_store import RecordStore
 from freshet.record.recovery import FileRepair, recover_archive
+from freshet.record.writer_lock import ARCHIVE_FOLDER
 from freshet.view.url import (
     basic_authorization,
     canonical_url,
@@ -54,7 +54,7 @@ MAX_SHOWN_NAMES = 3
 log = logging.getLogger(__name__)
 
 
-class CollectionStore(CollectionFiles, CloseOnExit):
+class CollectionStore(CollectionReader, CloseOnExit):
     """The folder of a collection: its pages, their visits, the stored bytes and the settings."""
 
     def __init__(self, path: Path, catalog: Catalog, settings: Settings, clock: Clock) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.types import Snapshot
-from freshet.view.heatmap import MAX_OPACITY, lifespan_titles, render_heatmap
+from freshet.draw.page_heatmap import MAX_OPACITY, lifespan_titles, render_heatmap
 from freshet.view.parse import parse_snapshot
 
 URL = "http://x.org/news/"

@@ -1,4 +1,4 @@
-"""The open files of a collection, from which stored pages are read."""
+"""Reads stored pages from the catalog and the archive of a collection."""
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import NewPage
@@ -12,8 +12,8 @@ from freshet.view.url import page_address
 SOFTWARE = f"Freshet/{__version__}"
 
 
-class CollectionFiles:
-    """The catalog and snapshots of a collection, with its settings and its clock."""
+class CollectionReader:
+    """Read access to a collection: its catalog and snapshots, with its settings and its clock."""
 
     def __init__(
         self, catalog: Catalog, snapshots: SnapshotReader, settings: Settings, clock: Clock

@@ -1,7 +1,7 @@
 """Render a stored page with its blocks coloured by the lifespan of their content.
 
 This follows Adar et al. 2009, Fig. 7. The page is parsed as for its view, so that colours match the
-rows of its DOM, and written anew from an allow-list of elements and attributes. It contains no
+rows of its DOM, and written again from an allow-list of elements and attributes. It contains no
 script, style, frame, image or event handler of the page, and a policy in its head forbids loading
 anything. Without the page's own styles the text is readable on light and dark backgrounds.
 """
@@ -13,12 +13,11 @@ from html import escape, unescape
 from math import isfinite
 
 import numpy as np
-from resiliparse.parse.html import HTMLTree
 
 from freshet.core.humanize import duration_text
 from freshet.core.types import ContentKind, FloatArray, Snapshot
 from freshet.view.bounds import ViewLimits
-from freshet.view.formats.html import TokenisedMarkup, base_href, tokenise_tree
+from freshet.view.formats.html import TokenisedMarkup, base_href, tokenise_html
 from freshet.view.kernels.elements import number_elements
 from freshet.view.kernels.markup import (
     CLOSE,
@@ -118,7 +117,7 @@ def render_heatmap(
         content = snapshot.media_type or f"{kind} content"
         return _message_document(snapshot, f"This version is not a web page ({content}).")
     text, _, is_complete = decode_document(snapshot, kind, limits)
-    markup = tokenise_tree(HTMLTree.parse(text))
+    markup = tokenise_html(text)
     elements, _ = number_elements(markup.tokens)
     _require_row_counts(elements, shades, titles)
     base = LinkResolver(snapshot.url, base_href(markup))
@@ -219,7 +218,7 @@ def _start_tag(page: _HeatmapSource, name: str, end: int, row: int) -> str:
     output = _safe_attributes(attributes)
     if name == "a" and "href" in attributes and (link := page.base.resolve(attributes["href"])):
         output |= {"href": link[0], "rel": "noopener noreferrer nofollow"}
-    output |= _tint_attributes(page, row)
+    output |= _colour_attributes(page, row)
     if name == "details":
         output["open"] = ""
     if name not in _ALLOWED and _MEANINGS.get(name, 0) & BLOCK:
@@ -242,7 +241,7 @@ def _safe_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in candidates if _SAFE_ATTRIBUTES[name].fullmatch(value)}
 
 
-def _tint_attributes(page: _HeatmapSource, row: int) -> dict[str, str]:
+def _colour_attributes(page: _HeatmapSource, row: int) -> dict[str, str]:
     """Return the colour of a row, stronger for a shorter lifespan, and its tooltip."""
     shade = page.shades[row]
     title = {"title": page.titles[row]} if page.titles and page.titles[row] else {}

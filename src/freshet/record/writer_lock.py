@@ -1,4 +1,4 @@
-"""The process that writes to a collection's archive.
+"""Find the process that holds the lock of a collection's archive.
 
 This module imports little, so that a second writer is refused quickly.
 """
