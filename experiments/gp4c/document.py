@@ -310,10 +310,10 @@ TABLES: Mapping[str, DocumentTable] = {
     "traces": DocumentTable("Traces", traces),
     "changerate": DocumentTable("Table 2: ChangeRate", partial(overall, "changerate", METHODS)),
     "ndcg": DocumentTable("Table 2: NDCG", partial(overall, "ndcg", METHODS)),
-    "ceilings_changerate": DocumentTable(
+    "oracles_changerate": DocumentTable(
         "Oracles: ChangeRate", partial(overall, "changerate", ORACLE_METHODS)
     ),
-    "ceilings_ndcg": DocumentTable("Oracles: NDCG", partial(overall, "ndcg", ORACLE_METHODS)),
+    "oracles_ndcg": DocumentTable("Oracles: NDCG", partial(overall, "ndcg", ORACLE_METHODS)),
     "above": DocumentTable(
         "Differences, fold by fold", partial(difference_lines, "gaps", COMPARED_METHODS)
     ),
