@@ -15,7 +15,7 @@ from freshet.collection.collection import Collection
 from freshet.core.clock import monotonic_seconds
 from freshet.core.errors import LockedError
 from freshet.fetch.run_crawl import run_crawl
-from tests.fetch.crash.web import Web, served
+from tests.fetch.crash.web import ServedWeb, served
 from tests.fetch.crawls import ROOT, make_collection
 from tests.fetch.servers import Entry
 
@@ -28,7 +28,7 @@ class Running:
     """A crawl in another process, of a collection that has only some of the web's pages."""
 
     folder: Path
-    web: Web
+    web: ServedWeb
     process: int
     left: tuple[str, ...]
 

@@ -1,8 +1,8 @@
-"""Kill a crawl many times and compare what it kept with what its servers saw.
+"""Kill a crawl many times and compare its records with the log of its servers.
 
-``python -m tests.fetch.crash [--kills 200] [--each 25] [--step 1] [--seed 1]`` prints how it stands
-after each collection, then what was wrong; it fails where anything was. Every other kill is at a
-write: the first, then each ``--step``-th; the others are at any moment.
+``python -m tests.fetch.crash [--kills 200] [--each 25] [--step 1] [--seed 1]`` prints statistics
+after each collection, then the faults, and exits with 1 if there are any. Every other kill is at a
+write: the first, then each ``--step``-th; the others are at random times.
 """
 
 import argparse
@@ -15,82 +15,88 @@ from random import Random
 from signal import SIGTERM
 from tempfile import TemporaryDirectory
 
-from tests.fetch.crash.lives import Death, warm_up
-from tests.fetch.crash.trials import Trial, Ways, trial
+from tests.fetch.crash.crawl_runs import KillPlan, warm_up
+from tests.fetch.crash.trials import Trial, TrialOptions, open_trial
 
-LONGEST_LIFE = 1.2
-LONGEST_WAIT = 6.0
-LAST_LIFE = 2.0
-# One budget is used up before a day ends, where hosts wait longer than a restart takes; the other
-# never stops the crawl, whose hosts wait for milliseconds.
-WAYS = (Ways(speed=3_600.0, budget=30, delay=3_000.0), Ways(budget=300))
+MAX_RUN_SECONDS = 1.2
+MAX_WRITE_WAIT_SECONDS = 6.0
+LAST_RUN_SECONDS = 2.0
+# The first budget is used up before a day ends, and its delay is longer than a restart; the
+# second budget never stops the crawl, and its delay is milliseconds long.
+TRIAL_OPTIONS = (TrialOptions(speed=3_600.0, budget=30, delay=3_000.0), TrialOptions(budget=300))
 
 
 @dataclass(slots=True)
-class Tally:
-    """What came of kills, counted."""
+class KillStatistics:
+    """Counts of kills, requests, visits and faults."""
 
     kills: int = 0
     at_writes: int = 0
     requests: int = 0
     visits: int = 0
-    again: int = 0
+    lost_requests: int = 0
     full_days: int = 0
     faults: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """Say it in one line."""
+        """Return the counts in one line."""
         return (
             f"{self.kills} kills ({self.at_writes} at a write), {self.requests} requests,"
-            f" {self.visits} visits kept, {self.again} requests to be made again,"
+            f" {self.visits} visits kept, {self.lost_requests} requests to be made again,"
             f" budget used up on {self.full_days} days, {len(self.faults)} faults"
         )
 
-    def count(self, ordeal: Trial) -> None:
-        """Count what a trial showed in the end."""
-        evidence = ordeal.evidence
-        self.requests += len(evidence.asked)
+    def count(self, trial: Trial) -> None:
+        """Add the figures of a finished trial."""
+        evidence = trial.evidence
+        self.requests += len(evidence.page_requests)
         self.visits += len(evidence.after.visits)
-        self.again += len(evidence.lost)
+        self.lost_requests += len(evidence.unrecorded_requests)
         spent = evidence.after.requests.values()
-        self.full_days += sum(requests == ordeal.around.budget for requests in spent)
-        self.faults += ordeal.faults
+        self.full_days += sum(requests == trial.setup.budget for requests in spent)
+        self.faults += trial.faults
 
 
-def deaths(rng: Random, numbers: range, step: int) -> Iterator[Death]:
-    """Yield deaths at write after write, and between them some at any moment."""
+def kill_plans(rng: Random, numbers: range, step: int) -> Iterator[KillPlan]:
+    """Yield kills at one write after the other, alternating with kills at random times."""
     for number in numbers:
         if number % 2 == 0:
-            yield Death(at_write=1 + step * number // 2, seconds=LONGEST_WAIT)
+            yield KillPlan(at_write=1 + step * number // 2, seconds=MAX_WRITE_WAIT_SECONDS)
         else:
-            yield Death(seconds=rng.uniform(0.0, LONGEST_LIFE), is_early=number % 8 == 7)
+            yield KillPlan(seconds=rng.uniform(0.0, MAX_RUN_SECONDS), is_early=number % 8 == 7)
 
 
-def kill(folder: Path, ends: Iterable[Death], ways: Ways, tally: Tally) -> None:
-    """Kill a crawl of a new collection again and again, then let it end in order."""
-    with trial(folder, ways) as ordeal:
-        for number, death in enumerate(ends):
-            life = ordeal.live(death)
-            tally.kills += life.is_killed
-            tally.at_writes += life.is_killed and life.is_own
-            if not life.is_killed:
-                ordeal.faults.append(f"{death}: it ended by itself, with {life.code}")
-            # Some restarts come at once, so that nothing but them keeps hosts from a burst.
+def run_kill_trial(
+    folder: Path, plans: Iterable[KillPlan], options: TrialOptions, statistics: KillStatistics
+) -> None:
+    """Kill a crawl of a new collection again and again, then stop it by a signal."""
+    with open_trial(folder, options) as trial:
+        for number, plan in enumerate(plans):
+            run = trial.run(plan)
+            statistics.kills += run.is_killed
+            statistics.at_writes += run.is_killed and run.is_self_ended
+            if not run.is_killed:
+                trial.faults.append(f"{plan}: it ended by itself, with {run.code}")
+            # Some restarts follow immediately, so that only the crawl itself keeps the delays.
             if number % 4 != 1:
-                ordeal.examine(death)
-        if ordeal.live(Death(seconds=LAST_LIFE, by=SIGTERM)).code:
-            ordeal.faults.append(f"asked to end it said {ordeal.said()}")
-        ordeal.examine("asked to end")
-        tally.count(ordeal)
+                trial.examine(plan)
+        if trial.run(KillPlan(seconds=LAST_RUN_SECONDS, signal=SIGTERM)).code:
+            trial.faults.append(f"stopped by SIGTERM it printed {trial.output()}")
+        trial.examine("stopped by SIGTERM")
+        statistics.count(trial)
 
 
-def kill_all(options: argparse.Namespace, folder: Path, tally: Tally) -> Iterator[None]:
+def kill_all(
+    options: argparse.Namespace, folder: Path, statistics: KillStatistics
+) -> Iterator[None]:
     """Kill crawls of one collection after the other; yield after each."""
     rng = Random(options.seed)
     warm_up(folder)
-    for first, ways in zip(range(0, options.kills, options.each), cycle(WAYS), strict=False):
+    starts = range(0, options.kills, options.each)
+    for first, trial_options in zip(starts, cycle(TRIAL_OPTIONS), strict=False):
         numbers = range(first, min(first + options.each, options.kills))
-        yield kill(folder / str(first), deaths(rng, numbers, options.step), ways, tally)
+        plans = kill_plans(rng, numbers, options.step)
+        yield run_kill_trial(folder / str(first), plans, trial_options, statistics)
 
 
 def main() -> None:
@@ -100,15 +106,17 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=25, help="kills of one collection")
     parser.add_argument("--step", type=int, default=1, help="writes from one kill to the next")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", type=Path, help="where collections with faults are to stay")
+    parser.add_argument(
+        "--folder", type=Path, help="folder in which collections with faults are kept"
+    )
     options = parser.parse_args()
-    tally = Tally()
-    with TemporaryDirectory() as passing:
-        for _ in kill_all(options, options.folder or Path(passing), tally):
-            sys.stdout.write(f"{tally}\n")
+    statistics = KillStatistics()
+    with TemporaryDirectory() as temporary_folder:
+        for _ in kill_all(options, options.folder or Path(temporary_folder), statistics):
+            sys.stdout.write(f"{statistics}\n")
             sys.stdout.flush()
-    sys.stdout.write("".join(f"{fault}\n" for fault in tally.faults))
-    sys.exit(bool(tally.faults))
+    sys.stdout.write("".join(f"{fault}\n" for fault in statistics.faults))
+    sys.exit(bool(statistics.faults))
 
 
 if __name__ == "__main__":

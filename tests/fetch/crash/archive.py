@@ -1,4 +1,4 @@
-"""What other programs read in an archive: two of them, which have to agree on every record."""
+"""Reads an archive with warcio and fastwarc, which have to agree on every record."""
 
 import re
 import warnings
@@ -21,8 +21,8 @@ ANSWERS = frozenset({"response", "revisit"})
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """One record: ``request`` is what the server called the request that it answers.
+class StoredRecord:
+    """One record; ``request`` is the number that the server gave the request it answers.
 
     ``visit`` is the record of the visit that a redirecting answer belongs to, empty for others.
     """
@@ -40,14 +40,14 @@ class Kept:
         return (self.visit or self.id).strip("<>").removeprefix("urn:uuid:").replace("-", "")
 
 
-def read_by_warcio(folder: Path) -> Iterator[Kept]:
+def read_by_warcio(folder: Path) -> Iterator[StoredRecord]:
     """Read the records of a folder with warcio, which also compares their digests."""
     for path in sorted(folder.glob("*.warc.gz")):
         with path.open("rb") as file:
             for record in ArchiveIterator(file, check_digests="raise"):
                 fields, http = record.rec_headers, record.http_headers
                 body = record.content_stream().read()
-                yield Kept(
+                yield StoredRecord(
                     fields.get_header("WARC-Record-ID"),
                     record.rec_type,
                     fields.get_header("WARC-Target-URI") or "",
@@ -60,13 +60,13 @@ def read_by_warcio(folder: Path) -> Iterator[Kept]:
                 )
 
 
-def read_by_fastwarc(folder: Path) -> Iterator[Kept]:
+def read_by_fastwarc(folder: Path) -> Iterator[StoredRecord]:
     """Read the records of a folder with fastwarc."""
     for path in sorted(folder.glob("*.warc.gz")):
         with path.open("rb") as file:
             for record in FastwarcIterator(file, strict_mode=True):
                 fields, http = record.headers, record.http_headers
-                yield Kept(
+                yield StoredRecord(
                     record.record_id,
                     fields.get("WARC-Type") or "",
                     fields.get("WARC-Target-URI") or "",
@@ -76,7 +76,7 @@ def read_by_fastwarc(folder: Path) -> Iterator[Kept]:
                 )
 
 
-def _request(not_modified: str | None, named: str | None) -> str:
-    """Return what the server called the request: in the header of its 304, or of its answer."""
-    own = _NAME.search(unquote(not_modified or ""))
-    return own[1] if own else named or ""
+def _request(not_modified: str | None, answer_header: str | None) -> str:
+    """Return the request's number from the header of the 304, or of the answer."""
+    match = _NAME.search(unquote(not_modified or ""))
+    return match[1] if match else answer_header or ""

@@ -1,4 +1,4 @@
-"""What must hold after every kill, by the server's log, the catalog and the archive."""
+"""Conditions checked after every kill, from the server's log, the catalog and the archive."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -6,40 +6,40 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha1
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 from freshet.collection.collection import Collection
 from freshet.core.budget import utc_day
 from freshet.core.clock import ScaledClock
 from freshet.core.types import Outcome, Visit
-from tests.fetch.crash.archive import ANSWERS, Kept, read_by_fastwarc, read_by_warcio
-from tests.fetch.crash.web import CLOSED, RETRY_AFTER, THROTTLED, Web, route, sent_to
+from tests.fetch.crash.archive import ANSWERS, StoredRecord, read_by_fastwarc, read_by_warcio
+from tests.fetch.crash.web import CLOSED, RETRY_AFTER, THROTTLED, ServedWeb, route, sent_to
 from tests.fetch.servers import ROBOTS, Entry
 
 REVISIT = "revisit"
 ROUNDING_SECONDS = 0.001
 
-Wrong = Iterator[str]
+FaultMessages = Iterator[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Acknowledged:
-    """What a collection says: its visits by uid, the pages that are out, and the days' spending."""
+class CatalogState:
+    """Visits by uid, leased pages and each day's booked requests, read from a catalog."""
 
     visits: dict[str, Visit]
-    leased: frozenset[str]
+    leased_urls: frozenset[str]
     requests: dict[str, int]
-    apart: dict[str, int]
+    other_requests: dict[str, int]
 
 
-def acknowledged(collection: Collection, days: Iterable[str]) -> Acknowledged:
-    """Read what a collection says of its visits and of some days."""
+def read_catalog_state(collection: Collection, days: Iterable[str]) -> CatalogState:
+    """Read the visits and leases of a collection, and the spending of some days."""
     pages = list(collection.pages())
     urls = {page.id: page.url for page in pages}
     rows = (row.visit for page in pages for row in page.history())
     spent = {day: collection.catalog.spending(day) for day in days}
-    return Acknowledged(
+    return CatalogState(
         {visit.uid.hex(): visit for visit in rows},
         frozenset(urls[lease.page] for lease in collection.catalog.leases()),
         {day: spending.requests for day, spending in spent.items()},
@@ -48,116 +48,116 @@ def acknowledged(collection: Collection, days: Iterable[str]) -> Acknowledged:
 
 
 @dataclass(frozen=True, slots=True)
-class Diary:
-    """What the lives of a crawler noted: visits told of, and requests let go, by host."""
+class CrawlEventLog:
+    """Events logged by crawler processes: reported visits and released requests by host."""
 
-    told: frozenset[str]
-    released: dict[str, list[float]]
+    reported_visits: frozenset[str]
+    released_requests: dict[str, list[float]]
 
     @classmethod
-    def read(cls, path: Path) -> "Diary":
-        """Read a diary; a line that a kill cut short is left out."""
-        told, released = set(), {}
+    def read(cls, path: Path) -> "CrawlEventLog":
+        """Read an event log without a last line that a kill cut short."""
+        reported_visits, released_requests = set(), {}
         whole, _, _ = path.read_text().rpartition("\n")
         for line in whole.splitlines():
             kind, name, *rest = line.split()
-            if kind == "told":
-                told.add(name)
+            if kind == "visit":
+                reported_visits.add(name)
             else:
-                released.setdefault(name, []).append(float(rest[0]))
-        return cls(frozenset(told), released)
+                released_requests.setdefault(name, []).append(float(rest[0]))
+        return cls(frozenset(reported_visits), released_requests)
 
 
 @dataclass(slots=True)
-class Circumstances:
-    """What a crawl has to do with, and what is known of each life that it had.
+class TrialSetup:
+    """Web, clock, budget and delay of a trial, and its runs so far.
 
-    ``births`` are the monotonic times at which the lives began; ``out`` the pages that were in
-    flight when each ended.
+    ``start_times`` are the monotonic times at which the runs began; ``in_flight_pages`` the pages
+    in flight when each ended.
     """
 
-    web: Web
+    web: ServedWeb
     clock: ScaledClock
     origin: float
     budget: int
     delay: float
     is_steady: bool = True
-    births: list[float] = field(default_factory=list)
-    out: list[frozenset[str]] = field(default_factory=list)
+    start_times: list[float] = field(default_factory=list)
+    in_flight_pages: list[frozenset[str]] = field(default_factory=list)
 
     def day(self, entry: Entry) -> str:
         """Return the crawl's day on which a request arrived."""
-        passed = timedelta(seconds=(entry.began - self.origin) * self.clock.speed)
-        return utc_day(self.clock.start + passed)
+        elapsed = timedelta(seconds=(entry.began - self.origin) * self.clock.speed)
+        return utc_day(self.clock.start + elapsed)
 
-    def life(self, entry: Entry) -> int:
-        """Return the number of the life that made a request."""
-        return bisect_right(self.births, entry.began) - 1
+    def run_index(self, entry: Entry) -> int:
+        """Return the index of the run that made a request."""
+        return bisect_right(self.start_times, entry.began) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that there is to compare after a restart; ``promised`` was acknowledged at some time."""
+    """The data compared after a restart, ``acknowledged_visits`` of all runs included."""
 
-    around: Circumstances
-    promised: Mapping[str, Visit]
-    after: Acknowledged
+    setup: TrialSetup
+    acknowledged_visits: Mapping[str, Visit]
+    after: CatalogState
     log: Sequence[Entry]
-    kept: Sequence[Kept]
-    diary: Diary
+    records: Sequence[StoredRecord]
+    event_log: CrawlEventLog
 
     @property
-    def asked(self) -> list[Entry]:
+    def page_requests(self) -> list[Entry]:
         """Return the requests for pages."""
         return [entry for entry in self.log if entry.path != ROBOTS]
 
     @property
-    def answers(self) -> list[Kept]:
+    def answers(self) -> list[StoredRecord]:
         """Return the records of answers."""
-        return [record for record in self.kept if record.type in ANSWERS]
+        return [record for record in self.records if record.type in ANSWERS]
 
     @property
-    def recorded(self) -> set[int]:
-        """Return the numbers of the requests whose answers are kept."""
+    def recorded_requests(self) -> set[int]:
+        """Return the numbers of the requests whose answers are recorded."""
         return {int(record.request) for record in self.answers}
 
     @property
-    def lost(self) -> list[Entry]:
-        """Return the requests for pages that no visit tells of."""
-        recorded = self.recorded
-        return [entry for entry in self.asked if entry.id not in recorded]
+    def unrecorded_requests(self) -> list[Entry]:
+        """Return the requests for pages without a recorded answer."""
+        recorded = self.recorded_requests
+        return [entry for entry in self.page_requests if entry.id not in recorded]
 
     def faults(self) -> list[str]:
-        """Return everything that is wrong; where the clock jumped, times are not compared."""
+        """Return all faults; times are not compared if the clock jumped."""
         checks = [
-            self._lost_visits, self._doubles, self._strangers, self._wrong_bytes, self._loose_ends,
-            self._needless_requests, self._overspent,
+            self._lost_visits, self._duplicates, self._unmatched_records, self._wrong_bytes,
+            self._leftover_leases, self._needless_requests, self._exceeded_budgets,
         ]  # fmt: skip
-        if self.around.is_steady:
-            checks += [self._unbooked, self._impatient, self._importunate]
+        if self.setup.is_steady:
+            checks += [self._unbooked_requests, self._violated_delays, self._violated_pauses]
         return [fault for check in checks for fault in check()]
 
-    def _lost_visits(self) -> Wrong:
-        """No acknowledged visit is lost or altered, nor one that somebody was told of."""
-        for uid, visit in self.promised.items():
+    def _lost_visits(self) -> FaultMessages:
+        """No acknowledged or reported visit is lost or altered."""
+        for uid, visit in self.acknowledged_visits.items():
             if self.after.visits.get(uid) != visit:
                 yield f"visit {uid} was {visit} and is {self.after.visits.get(uid)}"
-        for uid in self.diary.told - self.promised.keys():
-            yield f"visit {uid} was told of before it was acknowledged"
+        for uid in self.event_log.reported_visits - self.acknowledged_visits.keys():
+            yield f"visit {uid} was reported before it was acknowledged"
 
-    def _doubles(self) -> Wrong:
-        """No request is kept twice, and no record."""
+    def _duplicates(self) -> FaultMessages:
+        """No request and no record is stored twice."""
         for name, count in Counter(record.request for record in self.answers).items():
             if count > 1:
                 yield f"request {name} is in {count} records"
-        for name, count in Counter(record.id for record in self.kept).items():
+        for name, count in Counter(record.id for record in self.records).items():
             if count > 1:
                 yield f"record {name} is there {count} times"
 
-    def _strangers(self) -> Wrong:
+    def _unmatched_records(self) -> FaultMessages:
         """Every visit has its record, every record its visit, and every answer its request.
 
-        Only a page that its host closes has visits without any of these.
+        Only a page that robots.txt disallows has visits without these.
         """
         uids = {record.uid for record in self.answers}
         visits = self.after.visits.items()
@@ -166,15 +166,15 @@ class Evidence:
         entries = {str(entry.id): entry for entry in self.log}
         for record in self.answers:
             entry = entries.get(record.request)
-            if entry is None or self.around.web.urls[entry.host] + entry.path != record.target:
+            if entry is None or self.setup.web.urls[entry.host] + entry.path != record.target:
                 yield f"record {record} answers no request of the log"
         for entry in self.log:
             if entry.path.startswith(CLOSED):
-                yield f"{entry} is closed by robots.txt"
+                yield f"{entry} is disallowed by robots.txt"
 
-    def _wrong_bytes(self) -> Wrong:
-        """What is kept is what was sent."""
-        entries = {str(entry.id): entry for entry in self.asked}
+    def _wrong_bytes(self) -> FaultMessages:
+        """Records hold the bytes that were sent."""
+        entries = {str(entry.id): entry for entry in self.page_requests}
         for record in self.answers:
             entry = entries.get(record.request)
             if entry is not None and record.type != REVISIT:
@@ -182,58 +182,59 @@ class Evidence:
                 if sha1(sent).hexdigest() != record.digest:
                     yield f"record {record} is not what was sent to request {entry.id}"
 
-    def _loose_ends(self) -> Wrong:
-        """No page is held for a crawler that is dead."""
-        if self.after.leased:
-            yield f"still leased: {sorted(self.after.leased)}"
+    def _leftover_leases(self) -> FaultMessages:
+        """No page is leased to a process that has ended."""
+        if self.after.leased_urls:
+            yield f"still leased: {sorted(self.after.leased_urls)}"
 
-    def _needless_requests(self) -> Wrong:
-        """What has to be asked for again was in flight: each page at most once in each life."""
-        pages = self.around.web.pages
-        lost = Counter((self.around.life(e), e.host, e.path) for e in self.lost)
-        for (life, host, path), count in lost.items():
-            out = self.around.out[life] if life < len(self.around.out) else frozenset()
-            room = sum((host, path) in route(*pages[url]) for url in out)
-            if count > room:
-                yield f"life {life} lost {count} requests for {host}{path}, {room} were in flight"
+    def _needless_requests(self) -> FaultMessages:
+        """Only pages in flight are requested again, each at most once for each run."""
+        pages = self.setup.web.pages
+        lost = Counter((self.setup.run_index(e), e.host, e.path) for e in self.unrecorded_requests)
+        for (run, host, path), count in lost.items():
+            urls = self.setup.in_flight_pages[run : run + 1]
+            in_flight = sum((host, path) in route(*pages[url]) for url in chain.from_iterable(urls))
+            if count > in_flight:
+                yield f"run {run} lost {count} requests for {host}{path}, {in_flight} in flight"
 
-    def _overspent(self) -> Wrong:
-        """No more is booked on any day than the budget allows, and nothing is asked unbooked."""
+    def _exceeded_budgets(self) -> FaultMessages:
+        """No day's bookings exceed the budget, and every request is booked."""
         for day, booked in self.after.requests.items():
-            if booked > self.around.budget:
+            if booked > self.setup.budget:
                 yield f"{day}: {booked} requests are booked"
-        if len(self.asked) > sum(self.after.requests.values()):
-            yield f"servers saw {len(self.asked)} requests, booked are {self.after.requests}"
+        if len(self.page_requests) > sum(self.after.requests.values()):
+            requests = len(self.page_requests)
+            yield f"servers saw {requests} requests, booked are {self.after.requests}"
 
-    def _unbooked(self) -> Wrong:
-        """By the end of every day no more was asked than had been booked by then."""
+    def _unbooked_requests(self) -> FaultMessages:
+        """By the end of every day there were no more requests than bookings."""
         booked = apart = asked = rules = 0
         for day in self.after.requests:
             booked += self.after.requests[day]
-            apart += self.after.apart[day]
-            asked += sum(self.around.day(entry) == day for entry in self.asked)
+            apart += self.after.other_requests[day]
+            asked += sum(self.setup.day(entry) == day for entry in self.page_requests)
             rules += sum(
-                entry.path == ROBOTS and self.around.day(entry) == day for entry in self.log
+                entry.path == ROBOTS and self.setup.day(entry) == day for entry in self.log
             )
-            if asked > booked or rules > apart + self._unwritten:
+            if asked > booked or rules > apart + self._max_unwritten_requests:
                 yield f"by {day} servers saw {asked} + {rules}, booked are {booked} + {apart}"
 
     @property
-    def _unwritten(self) -> int:
-        """Return how many requests for robots.txt, written down together, kills may have hidden."""
-        return len(self.around.births) * len(self.around.web.urls)
+    def _max_unwritten_requests(self) -> int:
+        """Return how many requests for robots.txt kills may have left unbooked."""
+        return len(self.setup.start_times) * len(self.setup.web.urls)
 
-    def _impatient(self) -> Wrong:
-        """No host is asked sooner than its delay allows, whoever asked before."""
-        for host, times in self.diary.released.items():
+    def _violated_delays(self) -> FaultMessages:
+        """Requests to a host keep its delay, also from one run to the next."""
+        for host, times in self.event_log.released_requests.items():
             for before, after in pairwise(times):
-                if after - before < self.around.delay - ROUNDING_SECONDS:
-                    yield f"{host} was asked again after {after - before:.3f} s at {after:.3f}"
+                if after - before < self.setup.delay - ROUNDING_SECONDS:
+                    yield f"{host} was requested again after {after - before:.3f} s at {after:.3f}"
 
-    def _importunate(self) -> Wrong:
-        """A host that asked for a pause got it, as soon as its answer was recorded."""
-        recorded = self.recorded
-        pause = RETRY_AFTER / self.around.clock.speed
+    def _violated_pauses(self) -> FaultMessages:
+        """After a recorded Retry-After, a host gets no request during the pause."""
+        recorded = self.recorded_requests
+        pause = RETRY_AFTER / self.setup.clock.speed
         by_host: dict[str, list[Entry]] = {}
         for entry in self.log:
             by_host.setdefault(entry.host, []).append(entry)
@@ -241,11 +242,11 @@ class Evidence:
             for entry, following in pairwise(entries):
                 is_pause = entry.path != ROBOTS and sent_to(entry).status == THROTTLED
                 if is_pause and entry.id in recorded and following.began - entry.began < pause:
-                    yield f"{following.path} was asked for too soon after {entry}"
+                    yield f"{following.path} was requested too soon after {entry}"
 
 
-def kept_in(folder: Path) -> tuple[list[Kept], list[str]]:
-    """Return an archive's records as two other programs read them, and where those differ."""
+def read_records(folder: Path) -> tuple[list[StoredRecord], list[str]]:
+    """Return an archive's records as read by warcio, and the differences to fastwarc."""
     one, two = list(read_by_warcio(folder)), list(read_by_fastwarc(folder))
     faults = [f"warcio reads {a}, fastwarc {b}" for a, b in zip(one, two, strict=False) if a != b]
     if len(one) != len(two):

@@ -1,4 +1,4 @@
-"""A crawl that has one life after the other; what each left is examined."""
+"""Trials: a crawl is run and killed repeatedly, and examined after each run."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -13,8 +13,14 @@ from freshet.core.clock import ScaledClock, monotonic_seconds
 from freshet.core.types import Visit
 from freshet.crawl.session import CrawlSession
 from freshet.fetch.recording_loop import NO_LIMITS, CrawlLimits
-from tests.fetch.crash.evidence import Circumstances, Diary, Evidence, acknowledged, kept_in
-from tests.fetch.crash.lives import Crawling, Death, Life, live
+from tests.fetch.crash.crawl_runs import CrawlOptions, CrawlProcessRun, KillPlan, run_child
+from tests.fetch.crash.evidence import (
+    CrawlEventLog,
+    Evidence,
+    TrialSetup,
+    read_catalog_state,
+    read_records,
+)
 from tests.fetch.crash.web import served
 from tests.fetch.crawls import make_collection
 
@@ -22,10 +28,10 @@ START = datetime(2026, 3, 1, 18, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
-    """How a trial is set up: the crawl's clock, its budget of a day, and its politeness.
+class TrialOptions:
+    """Clock speed, daily budget and delay of a trial.
 
-    ``is_steady`` says that the clock does not jump.
+    ``is_steady``: the clock does not jump.
     """
 
     speed: float = 7_200.0
@@ -34,69 +40,71 @@ class Ways:
     is_steady: bool = True
 
 
-USUAL = Ways()
+DEFAULT_OPTIONS = TrialOptions()
 
 
 class Trial:
-    """A collection and a web of its own, the lives of its crawler, and the faults they showed."""
+    """A collection and its web, the runs of its crawl, and the faults found."""
 
-    def __init__(self, crawling: Crawling, around: Circumstances) -> None:
-        self.crawling = crawling
-        self.around = around
+    def __init__(self, crawl: CrawlOptions, setup: TrialSetup) -> None:
+        self.crawl = crawl
+        self.setup = setup
         self.faults: list[str] = []
         self.evidence: Evidence
-        self._promised: dict[str, Visit] = {}
+        self._acknowledged_visits: dict[str, Visit] = {}
 
-    def live(self, death: Death, prepare: Callable[[], None] = lambda: None) -> Life:
-        """Let a crawler live and die, and note what it has acknowledged."""
-        life = live(self.crawling, death, prepare)
-        with Collection.open(self.crawling.folder) as collection:
-            left = acknowledged(collection, ())
-        if left.leased and not life.code:
-            self.faults.append(f"an orderly end left {sorted(left.leased)} leased")
-        self._promised |= left.visits
-        self.around.births.append(life.began)
-        self.around.out.append(self._in_flight(life, left.leased))
-        return life
+    def run(self, plan: KillPlan, prepare: Callable[[], None] = lambda: None) -> CrawlProcessRun:
+        """Run the crawl in a process, and keep the visits that it acknowledged."""
+        run = run_child(self.crawl, plan, prepare)
+        with Collection.open(self.crawl.folder) as collection:
+            state = read_catalog_state(collection, ())
+        if state.leased_urls and not run.code:
+            self.faults.append(f"an orderly end left {sorted(state.leased_urls)} leased")
+        self._acknowledged_visits |= state.visits
+        self.setup.start_times.append(run.began)
+        self.setup.in_flight_pages.append(self._in_flight(run, state.leased_urls))
+        return run
 
-    def said(self) -> str:
-        """Return what the lives printed."""
-        return self.crawling.last_words.read_text()
+    def output(self) -> str:
+        """Return the output of all runs."""
+        return self.crawl.output_file.read_text()
 
     def examine(self, when: object) -> None:
-        """Restart on a copy, so that what was left stays as it is, and compare everything."""
-        copy = self.crawling.folder.with_name("copy")
-        shutil.copytree(self.crawling.folder, copy)
-        with Collection.open(copy, clock=self.crawling.clock) as collection:
+        """Restart a copy, so that the collection stays unchanged, and check everything."""
+        copy = self.crawl.folder.with_name("copy")
+        shutil.copytree(self.crawl.folder, copy)
+        with Collection.open(copy, clock=self.crawl.clock) as collection:
             with collection.recording() as recorder:
                 CrawlSession(collection, recorder).start()
-            after = acknowledged(collection, self._days())
+            after = read_catalog_state(collection, self._days())
             faults = [str(problem) for problem in collection.check().problems]
-        kept, differences = kept_in(copy / "archive")
+        records, differences = read_records(copy / "archive")
         shutil.rmtree(copy)
-        diary = Diary.read(self.crawling.diary)
-        log = self.around.web.entries()
-        self.evidence = Evidence(self.around, self._promised, after, log, kept, diary)
-        found = [*faults, *differences, *self.evidence.faults()]
-        self.faults += [f"life {len(self.around.births)}, {when}: {fault}" for fault in found]
+        event_log = CrawlEventLog.read(self.crawl.event_log)
+        log = self.setup.web.entries()
+        self.evidence = Evidence(
+            self.setup, self._acknowledged_visits, after, log, records, event_log
+        )
+        faults = [*faults, *differences, *self.evidence.faults()]
+        self.faults += [f"run {len(self.setup.start_times)}, {when}: {fault}" for fault in faults]
 
-    def _in_flight(self, life: Life, leased: frozenset[str]) -> frozenset[str]:
-        """Return the pages of which requests may have to be made again after a life.
+    def _in_flight(self, run: CrawlProcessRun, leased: frozenset[str]) -> frozenset[str]:
+        """Return the pages that may be requested again after a run.
 
         An orderly end waits for every answer, a failure for none.
         """
-        if life.is_killed:
+        if run.is_killed:
             return leased
-        return frozenset(self.around.web.pages if life.code else ())
+        return frozenset(self.setup.web.pages if run.code else ())
 
     def _days(self) -> list[str]:
         """Return every day that the crawl's clock may have seen."""
-        now = self.crawling.clock.now()
+        now = self.crawl.clock.now()
         return [utc_day(START + timedelta(days=n)) for n in range(-2, (now - START).days + 3)]
 
 
 class JumpingClock(ScaledClock):
-    """A quick clock that can be set forward and back."""
+    """A fast clock that can be set forward and back."""
 
     offset = timedelta(0)
 
@@ -106,21 +114,23 @@ class JumpingClock(ScaledClock):
 
 
 @contextmanager
-def trial(folder: Path, ways: Ways = USUAL, limits: CrawlLimits = NO_LIMITS) -> Iterator[Trial]:
-    """Make a collection of the web's pages, to be crawled within a budget by a quick clock.
+def open_trial(
+    folder: Path, options: TrialOptions = DEFAULT_OPTIONS, limits: CrawlLimits = NO_LIMITS
+) -> Iterator[Trial]:
+    """Make a collection of the web's pages, to be crawled within a budget by a fast clock.
 
-    Its folder stays only where there were faults.
+    Its folder is kept only if there were faults.
     """
     folder.mkdir()
     with served(folder) as web:
-        polite = {"delay": ways.delay, "page_interval": 0.0}
-        made = make_collection(folder / "collection", web.pages, web.allow, polite)
-        settings = made / "freshet.toml"
+        politeness = {"delay": options.delay, "page_interval": 0.0}
+        path = make_collection(folder / "collection", web.pages, web.allow, politeness)
+        settings = path / "freshet.toml"
         settings.write_text(f'policy = "age"\n{settings.read_text()}')
-        origin, clock = monotonic_seconds(), JumpingClock(START, ways.speed)
-        crawling = Crawling(made, clock, f"{ways.budget}/day", limits)
-        crawling.diary.touch()
-        around = Circumstances(web, clock, origin, ways.budget, ways.delay, ways.is_steady)
-        yield (ordeal := Trial(crawling, around))
-    if not ordeal.faults:
+        origin, clock = monotonic_seconds(), JumpingClock(START, options.speed)
+        crawl = CrawlOptions(path, clock, f"{options.budget}/day", limits)
+        crawl.event_log.touch()
+        setup = TrialSetup(web, clock, origin, options.budget, options.delay, options.is_steady)
+        yield (trial := Trial(crawl, setup))
+    if not trial.faults:
         shutil.rmtree(folder)

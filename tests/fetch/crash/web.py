@@ -1,7 +1,7 @@
-"""A small web on loopback, in a process of its own, whose every answer names its request.
+"""A small web on loopback, in a process of its own; every answer names its request.
 
-What a request is answered with follows from its path and from how many came for that path before,
-so that whoever reads the log knows every byte that was sent. Run as a program it serves until its
+The answer depends on the path and the number of earlier requests for it, so that the log
+determines every byte that was sent. Run as a program it serves until its
 standard input ends: ``python -m tests.fetch.crash.web LOG``.
 """
 
@@ -39,8 +39,8 @@ RULES = f"User-agent: *\nDisallow: {CLOSED}\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a request is answered with."""
+class ScriptedAnswer:
+    """The answer to a request."""
 
     status: int
     body: str = ""
@@ -48,7 +48,7 @@ class Answer:
     target: str = ""
 
 
-def answer_to(path: str, number: int) -> Answer:
+def answer_to(path: str, number: int) -> ScriptedAnswer:
     """Return the answer to a path's request of that number; a target may be ``host:path``.
 
     >>> answer_to("/tagged/1", 0) == answer_to("/tagged/1", 2) != answer_to("/tagged/1", 3)
@@ -58,20 +58,20 @@ def answer_to(path: str, number: int) -> Answer:
     """
     _, kind, name = path.split("/")
     if kind == "away":
-        return Answer(302, target=f"{name}:/tagged/1")
+        return ScriptedAnswer(302, target=f"{name}:/tagged/1")
     if path in TARGETS:
-        return Answer(301, target=TARGETS[path])
+        return ScriptedAnswer(301, target=TARGETS[path])
     if kind == "busy" and number % 3 == 1:
-        return Answer(THROTTLED, "later")
+        return ScriptedAnswer(THROTTLED, "later")
     if kind == "gone" and number % 4 == 3:
-        return Answer(404, "<title>404</title>not here")
+        return ScriptedAnswer(404, "<title>404</title>not here")
     version = number // LASTS[kind]
     body = f"<title>{path} {version}</title><p>{WORDS} {path} {version}</p>"
-    return Answer(200, body, tag=f'"{version}"' if kind == "tagged" else "")
+    return ScriptedAnswer(200, body, tag=f'"{version}"' if kind == "tagged" else "")
 
 
 def route(host: str, path: str) -> tuple[tuple[str, str], ...]:
-    """Return every address that a visit to a page asks for, redirects followed.
+    """Return host and path of every request of a visit, redirects followed.
 
     >>> route("b", "/chain/1")
     (('b', '/chain/1'), ('b', '/moved/1'), ('b', '/plain/1'))
@@ -79,44 +79,44 @@ def route(host: str, path: str) -> tuple[tuple[str, str], ...]:
     target = answer_to(path, 0).target
     if not target:
         return ((host, path),)
-    there, colon, rest = target.partition(":")
-    return ((host, path), *(route(there, rest) if colon else route(host, target)))
+    target_host, colon, target_path = target.partition(":")
+    return ((host, path), *(route(target_host, target_path) if colon else route(host, target)))
 
 
-def sent_to(entry: Entry) -> Answer:
-    """Return the answer that a request for a page got: none of its bytes where it knew them."""
-    found = answer_to(entry.path, entry.number)
-    if found.tag and entry.header("if-none-match") == found.tag:
-        return replace(found, status=304, body="")
-    return found
+def sent_to(entry: Entry) -> ScriptedAnswer:
+    """Return the answer that a request for a page got: a 304 where its ETag matches."""
+    answer = answer_to(entry.path, entry.number)
+    if answer.tag and entry.header("if-none-match") == answer.tag:
+        return replace(answer, status=304, body="")
+    return answer
 
 
-async def answer(exchange: Exchange, urls: Mapping[str, str]) -> None:
-    """Answer a request, and name it in the answer."""
+async def send_answer(exchange: Exchange, urls: Mapping[str, str]) -> None:
+    """Answer a request with its number in a header."""
     entry = exchange.entry
-    named = {REQUEST_HEADER: str(entry.id)}
+    headers = {REQUEST_HEADER: str(entry.id)}
     if entry.path == ROBOTS:
-        await exchange.answer(RULES, content_type="text/plain", **named)
+        await exchange.answer(RULES, content_type="text/plain", **headers)
         return
-    found = sent_to(entry)
+    answer = sent_to(entry)
     if entry.path.startswith("/slow"):
         await asyncio.sleep(SLOW_SECONDS)
-    await exchange.answer(found.body, found.status, **named, **_headers(found, urls))
+    await exchange.answer(answer.body, answer.status, **headers, **_headers(answer, urls))
 
 
-def _headers(found: Answer, urls: Mapping[str, str]) -> dict[str, str]:
-    host, colon, path = found.target.partition(":")
-    headers = {"location": urls[host] + path if colon else found.target} if found.target else {}
-    if found.tag:
-        headers["etag"] = found.tag
-    if found.status == THROTTLED:
+def _headers(answer: ScriptedAnswer, urls: Mapping[str, str]) -> dict[str, str]:
+    host, colon, path = answer.target.partition(":")
+    headers = {"location": urls[host] + path if colon else answer.target} if answer.target else {}
+    if answer.tag:
+        headers["etag"] = answer.tag
+    if answer.status == THROTTLED:
         headers["retry_after"] = str(RETRY_AFTER)
     return headers
 
 
 @dataclass(frozen=True, slots=True)
-class Web:
-    """The web as its visitors find it, and the file of its log."""
+class ServedWeb:
+    """URLs and addresses of the web, and the file of its log."""
 
     urls: Mapping[str, str]
     allow: tuple[str, ...]
@@ -135,24 +135,24 @@ class Web:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Web]:
+def served(folder: Path) -> Iterator[ServedWeb]:
     """Serve the web from a process of its own, with its log in a folder."""
     file = folder / "requests.jsonl"
     command = [sys.executable, "-m", "tests.fetch.crash.web", str(file)]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        told = json.loads(process.stdout.readline() if process.stdout else "")
-        yield Web(told["urls"], tuple(told["allow"]), file)
+        addresses = json.loads(process.stdout.readline() if process.stdout else "")
+        yield ServedWeb(addresses["urls"], tuple(addresses["allow"]), file)
 
 
-def _serve_until_told(file: Path) -> None:
+def _serve_until_input_ends(file: Path) -> None:
     urls: dict[str, str] = {}
 
-    async def behave(exchange: Exchange) -> None:
-        await answer(exchange, urls)
+    async def respond(exchange: Exchange) -> None:
+        await send_answer(exchange, urls)
 
-    with file.open("w") as log, Loopback(dict.fromkeys(PATHS, behave), Log(log)) as server:
+    with file.open("w") as log, Loopback(dict.fromkeys(PATHS, respond), Log(log)) as server:
         urls |= server.urls
         sys.stdout.write(json.dumps({"urls": server.urls, "allow": server.allow}) + "\n")
         sys.stdout.flush()
@@ -160,4 +160,4 @@ def _serve_until_told(file: Path) -> None:
 
 
 if __name__ == "__main__":
-    _serve_until_told(Path(sys.argv[1]))
+    _serve_until_input_ends(Path(sys.argv[1]))

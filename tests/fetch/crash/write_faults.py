@@ -1,6 +1,6 @@
-"""The writes of a process, counted: at one of them it dies, or some of them fail.
+"""Counts the writes of a process, and kills it at one of them or makes some fail.
 
-A write that is the last of its process, or that fails, is half done where it can be.
+A write at which the process is killed, or that fails, is half done if possible.
 """
 
 import errno
@@ -22,10 +22,10 @@ SQLITE_ERRORS = {
 
 
 @dataclass(slots=True)
-class Points:
-    """Which writes of this process are its trap: from ``first`` to ``last``, counted from 1.
+class WriteFaultInjector:
+    """The faulty writes of this process: from ``first`` to ``last``, counted from 1.
 
-    ``error`` is the number of the system's error that they meet; without one they are deadly.
+    They fail with the system error ``error``; without one, they kill the process.
     """
 
     first: int = 0
@@ -34,33 +34,33 @@ class Points:
     count: int = 0
 
     def set(self, first: int, last: int = 0, error: int = 0) -> None:
-        """Set a trap at some of the writes to come."""
+        """Select the faulty writes, and count from now."""
         self.first, self.last, self.error, self.count = first, last or first, error, 0
 
     @property
-    def is_next(self) -> bool:
-        """Whether the next write is in the trap."""
+    def is_next_faulty(self) -> bool:
+        """Whether the next write is faulty."""
         return self.first <= self.count + 1 <= self.last
 
-    def reach(self) -> bool:
-        """Count a write; die where that is its end, else say whether it fails."""
-        is_trap = self.is_next
+    def count_write(self) -> bool:
+        """Count a write; kill the process or return whether the write fails."""
+        is_faulty = self.is_next_faulty
         self.count += 1
-        if is_trap and not self.error:
+        if is_faulty and not self.error:
             os.kill(os.getpid(), signal.SIGKILL)
-        return is_trap
+        return is_faulty
 
-    def pass_by(self) -> None:
-        """Count a write that is already done, and so can be deadly but cannot fail."""
+    def count_finished_write(self) -> None:
+        """Count a finished write, which can kill the process but cannot fail."""
         if not self.error:
-            self.reach()
+            self.count_write()
 
 
-POINTS = Points()
+WRITE_FAULTS = WriteFaultInjector()
 
 
-def lay() -> None:
-    """Make every write of this process count, from now on."""
+def install_write_faults() -> None:
+    """Count every write of this process from now on."""
     for name in COUNTED:
         setattr(os, name, _counted(getattr(os, name)))
     os.pwrite = _half(os.pwrite)
@@ -70,42 +70,42 @@ def lay() -> None:
 
 
 def _fail() -> None:
-    raise OSError(POINTS.error, os.strerror(POINTS.error))
+    raise OSError(WRITE_FAULTS.error, os.strerror(WRITE_FAULTS.error))
 
 
-def _counted(plain: Any) -> Any:
+def _counted(original: Any) -> Any:
     def call(*arguments: Any, **options: Any) -> Any:
-        if POINTS.reach():
+        if WRITE_FAULTS.count_write():
             _fail()
-        return plain(*arguments, **options)
+        return original(*arguments, **options)
 
     return call
 
 
-def _half(plain: Any) -> Any:
-    def write(file: int, content: bytes | memoryview, place: int) -> int:
-        if POINTS.is_next:
-            plain(file, bytes(content)[: len(content) // 2], place)
-        if POINTS.reach():
+def _half(original: Any) -> Any:
+    def write(file: int, content: bytes | memoryview, offset: int) -> int:
+        if WRITE_FAULTS.is_next_faulty:
+            original(file, bytes(content)[: len(content) // 2], offset)
+        if WRITE_FAULTS.count_write():
             _fail()
-        return int(plain(file, content, place))
+        return int(original(file, content, offset))
 
     return write
 
 
-def _committing(plain: Any) -> Any:
+def _committing(original: Any) -> Any:
     """Count a transaction that wrote something, before it is committed and after."""
 
     def commit(dialect: Any, connection: Any) -> None:
         wrote = connection.total_changes != connection.info.get("changes", 0)
         connection.info["changes"] = connection.total_changes
-        if wrote and POINTS.reach():
-            code, message = SQLITE_ERRORS[POINTS.error]
+        if wrote and WRITE_FAULTS.count_write():
+            code, message = SQLITE_ERRORS[WRITE_FAULTS.error]
             error = sqlite3.OperationalError(message)
             error.sqlite_errorcode = code
             raise error
-        plain(dialect, connection)
+        original(dialect, connection)
         if wrote:
-            POINTS.pass_by()
+            WRITE_FAULTS.count_finished_write()
 
     return commit
