@@ -9,6 +9,7 @@ REPLAY_TOOLS_READY := $(REPLAY_TOOLS)/.ready
 .PHONY: help setup replay-tools demo test check format lint types layers bench experiments crash hostile dist clean
 
 help:
+	@echo "make setup   install into .venv with pinned versions"
 	@echo "make demo    install, then crawl a simulated web on this machine (minutes the first time)"
 	@echo "make test    install, then run everything that CI runs (= make check)"
 	@echo "make format  format and fix the code with ruff"

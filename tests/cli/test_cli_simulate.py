@@ -7,7 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from freshet.backtest.cycle_oracles import CYCLE_ORACLES
 from freshet.cli.commands.research import simulate
+from freshet.schedule.policies import POLICY_NAMES
 from tests.cli.cli_runs import Run
 
 Row = tuple[str, str, date, bool]
@@ -53,10 +55,7 @@ def test_a_row_has_every_figure(run: Run, folder: str) -> None:
 
 def test_all_means_every_policy_and_ceiling(run: Run, folder: str) -> None:
     rows = run("simulate", folder, "--seeds", "1", "--json").json
-    assert {row["policy"] for row in rows} == {
-        "rand", "age", "cg", "nad", "sad", "aad", "gad", "nutch", "stormcrawler", "bayes-changes",
-        "bayes-freshness", "oracle-change", "oracle-life", "known-rate", "known-rate-changes",
-    }  # fmt: skip
+    assert {row["policy"] for row in rows} == {*POLICY_NAMES, *CYCLE_ORACLES}
     assert all(row["budget"] == 0.05 for row in rows)
 
 

@@ -85,7 +85,7 @@ def read_page_versions(
     dom: bool = True,
     mask: Mask = NO_MASK,
 ) -> PageVersions:
-    """Return the looks among a page's visits as series; ``read`` returns the bytes of a visit.
+    """Return the looks among a page's visits as series; ``read_snapshot`` returns its bytes.
 
     Words are those that the mask leaves visible; DOM rows are those of the whole page.
     """

@@ -12,7 +12,7 @@ from freshet.measure.change.similarity import align_counts
 from freshet.measure.noise.mask import NO_MASK, Mask, visible_view_text
 
 WordCounter = Callable[[str], TermCounts]
-"""Counts the words of a text: view.words.count, as stages do not import each other."""
+"""Counts the words of a text: view.words.count_words, as stages do not import each other."""
 
 
 _WORD_ASPECTS = frozenset({ChangeAspect.WORDS, ChangeAspect.SIGNIFICANT})
@@ -58,7 +58,7 @@ class MaskedView:
 
 
 def mask_view(view: View, mask: Mask, word_counter: WordCounter | None = None) -> MaskedView:
-    """Apply a mask to a view; count the visible words if ``count_words`` is given."""
+    """Apply a mask to a view; count the visible words if ``word_counter`` is given."""
     if not mask.rules:
         return MaskedView(view, mask.version, view.text_hash, view.terms)
     text = visible_view_text(view, mask)
@@ -171,7 +171,7 @@ def _text_differs(old: MaskedView, new: MaskedView) -> bool:
 def _visible_word_change(old: MaskedView, new: MaskedView) -> WordChange:
     if old.terms is None or new.terms is None:
         raise TypeError(
-            "words under a mask cannot be counted without count_words; pass view.words.count"
+            "words under a mask cannot be counted without word_counter; pass view.words.count_words"
         )
     return compare_words(old.terms, new.terms)
 

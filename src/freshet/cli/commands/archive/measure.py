@@ -1,5 +1,5 @@
-"""Freshet never changes the results of earlier visits by itself. Use this command after changing
-`counts_as`, or after an update, to compare the stored versions again.
+"""A change of `counts_as` or an update leaves earlier results as they are; this command recomputes
+them. A mask that the crawl learns is applied to earlier visits automatically.
 """
 
 from typing import Annotated
