@@ -136,7 +136,7 @@ class FakeRuntime:
     def __init__(self, crawler: Crawler) -> None:
         self.host_schedule = HostSchedule(PolitenessSettings(delay=0.0))
         self.proxy_schedules = ProxySchedules(self.host_schedule.politeness)
-        self.requests = self.writer = self
+        self.environment = self.requests = self.writer = self
         self._crawler = crawler
 
     def require_budget_day(self, request: Request) -> None:

@@ -51,7 +51,7 @@ def test_a_host_asked_at_the_last_moment_waits_its_delay(folder: Path, hours: in
     die_with_a_request_out(folder)
     found_dead = to_epoch(NOON + timedelta(hours=hours))
     with begun(folder, NOON + timedelta(hours=hours)) as runtime:
-        assert runtime.host_schedule.open_from(HOST, found_dead) == found_dead + DELAY
+        assert runtime.environment.host_schedule.open_from(HOST, found_dead) == found_dead + DELAY
 
 
 def test_an_import_between_kill_and_restart_does_not_hide_the_kill(folder: Path) -> None:
@@ -62,11 +62,14 @@ def test_an_import_between_kill_and_restart_does_not_hide_the_kill(folder: Path)
     with Collection.open(folder, clock=FixedClock(later)) as collection:
         collection.import_history("csv", table)
     with begun(folder, later) as runtime:
-        assert runtime.host_schedule.open_from(HOST, to_epoch(later)) == to_epoch(later) + DELAY
+        assert (
+            runtime.environment.host_schedule.open_from(HOST, to_epoch(later))
+            == to_epoch(later) + DELAY
+        )
 
 
 def test_after_an_orderly_end_no_host_waits(folder: Path) -> None:
     with begun(folder, NOON):
         pass
     with begun(folder, NOON) as runtime:
-        assert runtime.host_schedule.open_from(HOST, to_epoch(NOON)) <= to_epoch(NOON)
+        assert runtime.environment.host_schedule.open_from(HOST, to_epoch(NOON)) <= to_epoch(NOON)

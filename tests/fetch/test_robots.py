@@ -58,7 +58,7 @@ class World:
         self.settings = Settings(politeness=self.hosts.politeness)
         # The world stands in for the runtime of a crawl and for the parts that it owns.
         self.host_schedule, self.proxy_schedules = self.hosts, self.proxied
-        self.requests = self.writer = self
+        self.environment = self.requests = self.writer = self
         self.robots = RobotsMiddleware(cast("CrawlRuntime", self))
 
     def pass_turn(self, page: Request, robots: Request) -> None:

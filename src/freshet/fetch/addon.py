@@ -71,7 +71,7 @@ class Freshet:
     def _update(self, settings: BaseSettings) -> None:
         over_budget_setting(settings)
         runtime = runtime_of(self._crawler)
-        for name, value in scrapy_settings(runtime.settings).items():
+        for name, value in scrapy_settings(runtime.environment.settings).items():
             settings.set(name, value, PRIORITY)
         for path, order in MIDDLEWARES.items():
             settings["DOWNLOADER_MIDDLEWARES"].set(path, order, PRIORITY)

@@ -48,7 +48,9 @@ class RecordMiddleware:
     """The downloader middleware next to the downloader; it records every visit."""
 
     def __init__(self, runtime: CrawlRuntime) -> None:
-        self._runtime = runtime
+        self._environment = runtime.environment
+        self._writer = runtime.writer
+        self._requests = runtime.requests
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "RecordMiddleware":
@@ -58,7 +60,7 @@ class RecordMiddleware:
     def process_request(self, request: Request) -> None:
         """Note when a visit's first request is sent."""
         context = context_of(request)
-        context.sent_at = context.sent_at or self._runtime.clock.now()
+        context.sent_at = context.sent_at or self._environment.clock.now()
         context.is_recorded = False
 
     def process_response(self, request: Request, response: Response) -> Response:
@@ -67,8 +69,8 @@ class RecordMiddleware:
             self._return_booking(request)
             return response
         if is_visit(request):
-            observation = _observe_answer(request, response, self._runtime.clock.now())
-            self._runtime.requests.record(request, observation)
+            observation = _observe_answer(request, response, self._environment.clock.now())
+            self._requests.record(request, observation)
         context_of(request).is_recorded = True
         retry_after = _header_text(response.headers, "Retry-After")
         self._note_outcome(
@@ -86,14 +88,14 @@ class RecordMiddleware:
             return None
         if isinstance(exception, CrawlEndedError):
             context.is_recorded = True
-            self._runtime.requests.abandon(request)
+            self._requests.abandon(request)
             return None
         if isinstance(exception, BudgetDayOverError):
             context.is_recorded = True
-            self._runtime.requests.end_turn(request, was_sent=False)
+            self._requests.end_turn(request, was_sent=False)
             if context.job is None:
                 return retried_request(request, "")
-            self._runtime.requests.rebook(request)
+            self._requests.rebook(request)
             return None
         self._record_failure(request, exception)
         return None
@@ -107,32 +109,32 @@ class RecordMiddleware:
         was_answered = bool(context.hops) or REQUEST_HEAD_KEY in request.meta
         was_sent = was_answered or not isinstance(exception, IgnoreRequest)
         is_refused = isinstance(exception, AddressRefusedError)
-        if is_refused and self._runtime.is_embedded and ROBOTS_KEY not in request.meta:
+        if is_refused and self._environment.is_embedded and ROBOTS_KEY not in request.meta:
             self._log_refusal(request, why)
         if is_visit(request):
-            now = self._runtime.clock.now()
+            now = self._environment.clock.now()
             observation = observation_without_answer(request, outcome, why, now)
-            self._runtime.requests.record(request, observation, was_sent=was_sent)
+            self._requests.record(request, observation, was_sent=was_sent)
         elif not was_sent:
             self._return_booking(request)
         context.is_recorded = True
         if not isinstance(exception, IgnoreRequest) and outcome not in ROUTE_FAILURES:
             self._note_outcome(request, outcome, why)
-        self._runtime.requests.end_turn(request, was_sent=was_sent)
+        self._requests.end_turn(request, was_sent=was_sent)
 
     def _return_booking(self, request: Request) -> None:
         """End a request that was not sent and is no visit; it costs no budget."""
         context = context_of(request)
         context.is_recorded = True
-        if context.budget_day == utc_day(self._runtime.clock.now()):
-            self._runtime.run_in_background(self._runtime.writer.return_requests(1))
-        self._runtime.requests.end_turn(request, was_sent=False)
+        if context.budget_day == utc_day(self._environment.clock.now()):
+            self._environment.run_in_background(self._writer.return_requests(1))
+        self._requests.end_turn(request, was_sent=False)
 
     def _log_refusal(self, request: Request, why: str) -> None:
         """Log an address that the guard refused: Scrapy itself would log nothing."""
         host = context_of(request).host
-        level = logging.DEBUG if host in self._runtime.refused_hosts else logging.WARNING
-        self._runtime.refused_hosts.add(host)
+        level = logging.DEBUG if host in self._environment.refused_hosts else logging.WARNING
+        self._environment.refused_hosts.add(host)
         log.log(level, "Refused %s: %s", request, why)
 
     def _note_outcome(
@@ -143,25 +145,25 @@ class RecordMiddleware:
         In someone's own Scrapy project failures are the spider's affair: only a host that asks for
         a pause is closed.
         """
-        runtime, now = self._runtime, self._runtime.clock.now()
-        if runtime.is_embedded and outcome in HOST_FAILURES - {Outcome.THROTTLED}:
+        environment, now = self._environment, self._environment.clock.now()
+        if environment.is_embedded and outcome in HOST_FAILURES - {Outcome.THROTTLED}:
             return
         pause = parse_retry_after(retry_after, now) if outcome in HOST_FAILURES else None
         host, proxy = context_of(request).host, plain_proxy(request)
-        if proxy and not runtime.is_embedded:
+        if proxy and not environment.is_embedded:
             # The proxy itself may have answered, so only this proxy's schedule is changed.
-            proxy_schedule = runtime.proxy_schedules.for_proxy(proxy)
+            proxy_schedule = environment.proxy_schedules.for_proxy(proxy)
             proxy_schedule.note_outcome(host, outcome, pause, to_epoch(now))
-            runtime.proxy_schedules.forget_unused(to_epoch(now))
-        elif runtime.host_schedule.note_outcome(host, outcome, pause, to_epoch(now)):
-            if runtime.is_embedded:
-                seconds = runtime.host_schedule.closed_until(host) - to_epoch(now)
+            environment.proxy_schedules.forget_unused(to_epoch(now))
+        elif environment.host_schedule.note_outcome(host, outcome, pause, to_epoch(now)):
+            if environment.is_embedded:
+                seconds = environment.host_schedule.closed_until(host) - to_epoch(now)
                 log.warning("%s asks to be left alone: it is, for %.0f s", host, seconds)
-            runtime.requests.return_host_jobs(host)
-            failures, until = runtime.host_schedule.failures_and_closing(host)
+            self._requests.return_host_jobs(host)
+            failures, until = environment.host_schedule.failures_and_closing(host)
             why += " for robots.txt" if ROBOTS_KEY in request.meta else ""
             closing = HostClosing(host, now, from_epoch(until), failures, why)
-            runtime.writer.add_host_closing(closing)
+            self._writer.add_host_closing(closing)
 
 
 def is_visit(request: Request) -> bool:

@@ -31,10 +31,12 @@ class FollowRedirectsMiddleware:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._runtime = runtime_of(crawler)
-        self._record_middleware = RecordMiddleware(self._runtime)
+        runtime = runtime_of(crawler)
+        self._environment = runtime.environment
+        self._writer = runtime.writer
+        self._record_middleware = RecordMiddleware(runtime)
         self._scrapy_middleware: RedirectMiddleware | None = None
-        if self._runtime.is_embedded:
+        if self._environment.is_embedded:
             with suppress(NotConfigured):
                 self._scrapy_middleware = RedirectMiddleware.from_crawler(crawler)
 
@@ -71,23 +73,23 @@ class FollowRedirectsMiddleware:
 
     def _is_offsite(self, request: Request) -> bool:
         """Whether Scrapy will drop a request because it is outside the spider's domains."""
-        offsite = self._runtime.crawler.get_downloader_middleware(OffsiteMiddleware)
+        offsite = self._environment.crawler.get_downloader_middleware(OffsiteMiddleware)
         if offsite is None or request.dont_filter or request.meta.get("allow_offsite"):
             return False
-        return not offsite.should_follow(request, self._runtime.spider)
+        return not offsite.should_follow(request, self._environment.spider)
 
     async def _follow(self, request: Request, response: Response) -> Request | Response:
         target = redirect_target(response)
         if target is None:
             return response
-        context, runtime = context_of(request), self._runtime
-        is_limit_reached = len(context.hops) >= runtime.settings.limits.redirects
+        context, environment = context_of(request), self._environment
+        is_limit_reached = len(context.hops) >= environment.settings.limits.redirects
         if is_limit_reached or target in context.followed_urls or target == request.url:
             return response
-        now = to_epoch(runtime.clock.now())
-        if runtime.host_schedule.is_closed(page_address(target).host, now):
+        now = to_epoch(environment.clock.now())
+        if environment.host_schedule.is_closed(page_address(target).host, now):
             return response
-        if not await runtime.writer.book_requests(1):
+        if not await self._writer.book_requests(1):
             return response
-        day = utc_day(runtime.clock.now())
+        day = utc_day(environment.clock.now())
         return redirected_request(request, target, response, http_exchange(request, response), day)

@@ -46,21 +46,21 @@ log = logging.getLogger(__name__)
 class RequestLifecycle:
     """Moves requests from their fetch jobs to their observations.
 
-    ``ready_requests`` have their host's turn and wait for Scrapy to take them.
-    ``pages_awaiting_robots`` counts the pages that wait for a robots.txt.
+    ``request_queue`` holds the requests that wait for their hosts, ``spider_requests`` those of
+    someone's own spider. ``ready_requests`` have their host's turn and wait for Scrapy to take
+    them. ``pages_awaiting_robots`` counts the pages that wait for a robots.txt.
     """
 
-    def __init__(
-        self,
-        environment: CrawlEnvironment,
-        writer: CollectionWriter,
-        request_queue: RequestQueue,
-        spider_requests: SpiderRequestFeed,
-    ) -> None:
+    def __init__(self, environment: CrawlEnvironment, writer: CollectionWriter) -> None:
         self._environment = environment
         self._writer = writer
-        self.request_queue = request_queue
-        self.spider_requests = spider_requests
+        self.request_queue = RequestQueue(
+            environment.host_schedule,
+            environment.clock,
+            environment.settings.politeness.per_host,
+            self.release,
+        )
+        self.spider_requests = SpiderRequestFeed(environment, writer, self.request_queue)
         self.ready_requests: deque[Request] = deque()
         self.pages_awaiting_robots = 0
 

@@ -57,6 +57,7 @@ class RobotsMiddleware:
         self, runtime: CrawlRuntime, *, token: str = PRODUCT_TOKEN, verifies: bool = True
     ) -> None:
         self._runtime = runtime
+        self._environment = runtime.environment
         self._token = token
         self._verifies = verifies
         self._parsed_rules = ParsedRules()
@@ -104,14 +105,14 @@ class RobotsMiddleware:
             raise StopDownload(fail=False)
 
     def _now(self) -> float:
-        return to_epoch(self._runtime.clock.now())
+        return to_epoch(self._environment.clock.now())
 
     def _require_open_proxy(self, request: Request, context: RequestContext) -> None:
         """Raise RobotsDisallowedError if a host is closed as seen through the page's proxy."""
         proxy, host, now = plain_proxy(request), context.host, self._now()
         if not proxy:
             return
-        schedule = self._runtime.proxy_schedules.for_proxy(proxy)
+        schedule = self._environment.proxy_schedules.for_proxy(proxy)
         if not context.hops:
             schedule.add_page(host)
         if schedule.open_from(host, now) > now:
@@ -123,12 +124,12 @@ class RobotsMiddleware:
     ) -> RobotsRecord | None:
         """Return the valid record of a page's host, else that of its proxy."""
         key, now, proxy = robots_key(context.target_url), self._now(), plain_proxy(request)
-        record = self._runtime.host_schedule.robots(key)
+        record = self._environment.host_schedule.robots(key)
         if record and record.is_valid(now, allow_unverified=route.is_unverified):
             return record
         if not proxy:
             return None
-        proxy_record = self._runtime.proxy_schedules.for_proxy(proxy).robots(key)
+        proxy_record = self._environment.proxy_schedules.for_proxy(proxy).robots(key)
         return proxy_record if proxy_record and proxy_record.is_valid(now) else None
 
     def _require_allowed(self, record: RobotsRecord, context: RequestContext) -> None:
@@ -160,12 +161,12 @@ class RobotsMiddleware:
         """
         context, requests = context_of(page_request), self._runtime.requests
         key = robots_key(context.target_url)
-        lifetime = self._runtime.settings.politeness.robots_hours * HOUR_SECONDS
+        lifetime = self._environment.settings.politeness.robots_hours * HOUR_SECONDS
         url = absolute_url(context.target_url, "/robots.txt") or context.target_url
         robots_request = _robots_request(url, route)
         proxy = plain_proxy(robots_request)
-        host_schedule = self._runtime.host_schedule
-        schedule = self._runtime.proxy_schedules.for_proxy(proxy) if proxy else host_schedule
+        host_schedule = self._environment.host_schedule
+        schedule = self._environment.proxy_schedules.for_proxy(proxy) if proxy else host_schedule
         previous = schedule.robots(key)
         try:
             requests.pass_turn(page_request, robots_request)
@@ -203,7 +204,7 @@ class RobotsMiddleware:
 
     async def _send(self, request: Request) -> Response:
         self._runtime.writer.book_unbudgeted(1)
-        return await self._runtime.download(request)
+        return await self._environment.download(request)
 
 
 def _robots_request(url: str, route: RequestRoute) -> Request:

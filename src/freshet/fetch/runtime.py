@@ -40,13 +40,13 @@ def runtime_of(crawler: Crawler) -> "CrawlRuntime":
     return CrawlRuntime(crawler, collection_thread, is_embedded=True)
 
 
-class CrawlRuntime(CrawlEnvironment):
+class CrawlRuntime:
     """Owns the parts of a crawl.
 
-    ``writer`` writes bookings and queued observations to the collection, ``request_queue`` holds
-    the requests that wait for their hosts, ``spider_requests`` holds the requests of someone's own
-    spider, ``requests`` moves each request from its job to its end, and ``recording_loop`` records
-    observations and draws jobs. Each part is given the parts that it uses; none knows the runtime.
+    All parts use ``environment``. ``writer`` writes bookings and queued observations to the
+    collection, ``requests`` moves each request from its job to its end, and ``recording_loop``
+    records observations and draws jobs. Each part is given the parts that it uses; none knows the
+    runtime.
     """
 
     def __init__(
@@ -58,21 +58,24 @@ class CrawlRuntime(CrawlEnvironment):
         limits: CrawlLimits = NO_LIMITS,
         listeners: Sequence[EventListener] = (),
     ) -> None:
-        super().__init__(crawler, collection_thread, is_embedded=is_embedded)
+        self.environment = CrawlEnvironment(crawler, collection_thread, is_embedded=is_embedded)
         crawler.freshet = self  # type: ignore[attr-defined]
-        self.writer = CollectionWriter(self)
-        self.request_queue = RequestQueue(
-            self.host_schedule, self.clock, self.settings.politeness.per_host
-        )
-        self.spider_requests = SpiderRequestFeed(self, self.writer, self.request_queue)
-        self.requests = RequestLifecycle(
-            self, self.writer, self.request_queue, self.spider_requests
-        )
-        self.request_queue.start = self.requests.release
-        self.dispatcher = EventDispatcher(listeners, self.stop) if listeners else None
+        self.writer = CollectionWriter(self.environment)
+        self.requests = RequestLifecycle(self.environment, self.writer)
+        self.dispatcher = EventDispatcher(listeners, self.environment.stop) if listeners else None
         self.recording_loop = RecordingLoop(
-            self, self.writer, self.requests, self.dispatcher, limits
+            self.environment, self.writer, self.requests, self.dispatcher, limits
         )
+
+    @property
+    def request_queue(self) -> RequestQueue:
+        """Return the queue of the requests that wait for their hosts."""
+        return self.requests.request_queue
+
+    @property
+    def spider_requests(self) -> SpiderRequestFeed:
+        """Return the requests of someone's own spider."""
+        return self.requests.spider_requests
 
     @property
     def failure(self) -> BaseException | None:
@@ -82,30 +85,30 @@ class CrawlRuntime(CrawlEnvironment):
     @property
     def is_draw_pending(self) -> bool:
         """Whether the pages that are due now are not drawn yet."""
-        return self.pages_mode != "off" and not self.recording_loop.has_drawn
+        return self.environment.pages_mode != "off" and not self.recording_loop.has_drawn
 
     def open_spider(self, spider: Spider) -> Deferred[None] | None:
         """Open the request queue of someone's own spider."""
-        if not self.is_embedded:
+        if not self.environment.is_embedded:
             return None
-        self.opened_at = monotonic_seconds()
+        self.environment.opened_at = monotonic_seconds()
         return self.spider_requests.open(spider)
 
     async def close(self, reason: str) -> None:
         """Record the finished visits, return the waiting jobs, and release the collection."""
-        if self.is_embedded:
+        if self.environment.is_embedded:
             waiting_requests = await self._close_spider_requests(reason)
         else:
             waiting_requests = self.requests.stop()
         for request in waiting_requests:
             self.requests.end_at_redirect(request, "the crawl ended before it was followed")
         await self.recording_loop.close(unsent_jobs(waiting_requests))
-        if self.is_embedded and self.failure is not None:
+        if self.environment.is_embedded and self.failure is not None:
             log.error("The crawl was stopped: %s", self.failure)
         if self.dispatcher is not None:
             self.dispatcher.close()
-        if self.is_embedded:
-            self.collection_thread.close()
+        if self.environment.is_embedded:
+            self.environment.collection_thread.close()
 
     async def _close_spider_requests(self, reason: str) -> list[Request]:
         """Put the spider's waiting requests back into its queue; return those of jobs."""

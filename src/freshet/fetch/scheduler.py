@@ -18,6 +18,7 @@ class PlanScheduler(BaseScheduler):
 
     def __init__(self, runtime: CrawlRuntime) -> None:
         self._runtime = runtime
+        self._environment = runtime.environment
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "PlanScheduler":
@@ -37,7 +38,7 @@ class PlanScheduler(BaseScheduler):
     def has_pending_requests(self) -> bool:
         """Whether there is more to come; Freshet's own crawl always has more."""
         runtime = self._runtime
-        if not runtime.is_embedded or runtime.requests.ready_requests:
+        if not self._environment.is_embedded or runtime.requests.ready_requests:
             return True
         if runtime.spider_requests.has_pending():
             return True
@@ -51,7 +52,7 @@ class PlanScheduler(BaseScheduler):
             context = new_context(request)
         if context.has_turn:
             requests.ready_requests.append(request)
-        elif context.job is not None or not self._runtime.is_embedded:
+        elif context.job is not None or not self._environment.is_embedded:
             self._runtime.request_queue.enqueue(request)
         elif context.waited_for_robots:
             context.waited_for_robots = False
@@ -64,11 +65,11 @@ class PlanScheduler(BaseScheduler):
     def next_request(self) -> Request | None:
         """Return a request that is ready to be sent."""
         runtime, ready_requests = self._runtime, self._runtime.requests.ready_requests
-        if runtime.is_embedded and not ready_requests:
+        if self._environment.is_embedded and not ready_requests:
             runtime.spider_requests.take_requests()
         if not ready_requests:
             return None
         request = ready_requests.popleft()
-        if runtime.is_embedded:
+        if self._environment.is_embedded:
             runtime.spider_requests.forget(request)
         return request

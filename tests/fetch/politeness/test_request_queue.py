@@ -23,8 +23,7 @@ class Track:
         self.clock = ScaledClock(START, 1000.0)
         self.hosts = HostSchedule(PolitenessSettings(delay=delay, per_host=per_host))
         self.gone: list[tuple[str, float]] = []
-        self.queue = RequestQueue(self.hosts, self.clock, per_host)
-        self.queue.start = self._note
+        self.queue = RequestQueue(self.hosts, self.clock, per_host, self._note)
 
     def _note(self, request: Request) -> bool:
         self.gone.append((request.url, (self.clock.now() - START).total_seconds()))
@@ -116,8 +115,7 @@ def test_many_requests_that_are_called_off_at_once_do_not_pile_up() -> None:
             return False
 
         clock = ScaledClock(START, 1.0)
-        queue = RequestQueue(HostSchedule(PolitenessSettings(delay=0.0)), clock, 1)
-        queue.start = call_off
+        queue = RequestQueue(HostSchedule(PolitenessSettings(delay=0.0)), clock, 1, call_off)
         for name in ("first", *range(2_000)):
             queue.add(Request(f"http://{A}/{name}"), A, START)
         assert called_off == []

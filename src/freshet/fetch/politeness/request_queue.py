@@ -52,15 +52,16 @@ class QueueStatus:
 class RequestQueue:
     """Releases each host's requests one by one, when its schedule and their times allow.
 
-    ``start`` sends a released request and returns whether it was sent; the owner sets it.
+    ``start`` sends a released request and returns whether it was sent.
     """
 
-    start: StartRequest
-
-    def __init__(self, hosts: HostSchedule, clock: Clock, per_host: int) -> None:
+    def __init__(
+        self, hosts: HostSchedule, clock: Clock, per_host: int, start: StartRequest
+    ) -> None:
         self._schedule = hosts
         self._clock = clock
         self._per_host = per_host
+        self._start = start
         self._host_queues: dict[str, HostQueue] = {}
         self._is_stopped = False
         self._lateness: deque[float] = deque(maxlen=MAX_LATENESS_VALUES)
@@ -201,7 +202,7 @@ class RequestQueue:
         if host_queue.awaited_turns:
             host_queue.awaited_turns.popleft().set_result(None)
             return True
-        return self.start(host_queue.waiting.popleft()[1])
+        return self._start(host_queue.waiting.popleft()[1])
 
     def _set_timer(self, host: str, host_queue: HostQueue, start_time: float) -> None:
         delay = min(MAX_TIMER_SECONDS, self._clock.seconds_until(from_epoch(start_time)))
