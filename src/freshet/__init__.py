@@ -1,4 +1,4 @@
-"""Freshet learns how each web page changes, and visits where it finds the most that is new."""
+"""Freshet learns how web pages change, and visits the pages where a visit is worth most."""
 
 import os
 from importlib import import_module
@@ -23,22 +23,22 @@ choose_cache_folder(Path(__file__).parent, user_home(), os.environ)
 def open(path: "str | Path") -> "Collection":
     """Open a collection; its methods do what the commands do.
 
-    The parts that do the work are loaded only now, so that ``freshet --help`` stays quick.
+    The modules that do the work are imported only here, so that ``freshet --help`` is fast.
     """
     return _collections().open(Path(path))
 
 
 def create(path: "str | Path", *, contact: str) -> "Collection":
-    """Make a collection in a folder that has none, and open it."""
+    """Create a collection in a folder that has none, and open it."""
     return _collections().create(Path(path), contact=contact)
 
 
 def run(
     path: "str | Path", *, budget: str = "", visits: int | None = None, seconds: float | None = None
 ) -> "DaySpending":
-    """Keep a collection's pages fresh until a limit or an interrupt; return the day's spending.
+    """Crawl a collection until a limit or an interrupt; return the day's spending.
 
-    The crawl has a process of its own: it works in notebooks, in threads, and again and again.
+    The crawl runs in its own process: it works in notebooks and threads, and can be repeated.
     """
     process = import_module("freshet.fetch.crawl_process")
     limits = process.CrawlLimits(visits, seconds)
@@ -57,10 +57,10 @@ def watch(
     budget: str = "",
     seconds: float = 60.0,
 ) -> "list[WatchResult]":
-    """Add pages to a collection, fetch them now, and return what was found of each.
+    """Add pages to a collection, fetch them now, and return a result for each.
 
-    A page that is not fetched within ``seconds`` stays asked for, and its sighting has no visit.
-    ``budget`` holds for this call in place of the setting.
+    A page that is not fetched within ``seconds`` stays requested, and its result has no visit.
+    ``budget`` replaces the setting for this call.
     """
     crawl_in_process = import_module("freshet.fetch.crawl_process").crawl_in_process
     watch_pages = import_module("freshet.fetch.watch").watch

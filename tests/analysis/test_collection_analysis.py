@@ -303,7 +303,7 @@ def test_one_version_says_how_little_there_is(tmp_path: Path) -> None:
     assert why["interval_hours"] == "no two looks were compared"
     assert why["expected_hours"] == "no two looks were compared"
     assert why["stay"] == "fewer than two times are known"
-    assert why["survival"] == "the page is unknown after the first step"
+    assert why["survival"] == "the history is too short"
     assert "a curve needs" in why["shape"]
 
 

@@ -42,9 +42,9 @@ def test_files_readable_by_others_are_reported_with_the_command_that_closes_them
     folder = tmp_path / "my pages"
     with Collection.create(folder, contact="you@example.org") as collection:
         collection.add(URL)
-    assert finding(folder) == ("yours alone", True)
+    assert finding(folder) == ("readable only by you", True)
     (folder / "catalog.db").chmod(0o644)
-    assert finding(folder) == ("yours alone", True), "nobody else can enter the folder"
+    assert finding(folder) == ("readable only by you", True), "nobody else can enter the folder"
     folder.chmod(0o755)
     said, is_fine = finding(folder)
     assert not is_fine
@@ -53,7 +53,7 @@ def test_files_readable_by_others_are_reported_with_the_command_that_closes_them
     assert remedy == f"chmod -R go= '{folder}'"
     (folder / "catalog.db").chmod(0o600)
     folder.chmod(0o711)
-    assert finding(folder) == ("yours alone", True)
+    assert finding(folder) == ("readable only by you", True)
 
 
 def finding(folder: Path) -> tuple[str, bool]:

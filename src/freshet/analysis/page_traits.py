@@ -63,7 +63,7 @@ def _survival(versions: PageVersions) -> tuple[ElementSurvival | None, Reasons]:
     first_weeks = _first_weeks(versions.dom_series)
     survival = element_survival(dom_history(first_weeks, grid_timeline(first_weeks), MAX_ROWS))
     if not survival.elements:
-        return None, (("survival", "the page is unknown after the first step"),)
+        return None, (("survival", "the history is too short"),)
     return _without_short_horizons(
         survival, _longest_stay(first_weeks) if versions.dom_stride > 1 else 0.0
     ), ()

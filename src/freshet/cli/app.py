@@ -108,9 +108,18 @@ def load_command(name: str) -> Any:
     module = import_module(f"freshet.cli.commands.{package}.{file}")
     if "numba" in sys.modules:
         import_module("freshet.cli.compile_notice").announce_compiling()
-    command = get_command(module.app)
+    command: Any = get_command(module.app)
+    for part in (command, *getattr(command, "commands", {}).values()):
+        _hide_argument_types(part)
     command.name, command.help = name, COMMANDS[name] + "\n\n" + (module.__doc__ or "")
     return command
+
+
+def _hide_argument_types(command: Any) -> None:
+    """Omit the Python types of arguments, such as list[str], from the help."""
+    for parameter in command.params:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: None
 
 
 app = typer.Typer(

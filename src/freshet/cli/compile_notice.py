@@ -8,9 +8,7 @@ from freshet.cli.output import error_console
 
 PACKAGE = "freshet"
 COMPILE_EVENT = "numba:compile"
-NOTICE = (
-    "freshet: compiling functions for this machine; this happens once and takes up to two minutes"
-)
+NOTICE = "freshet: compiling functions that were not compiled yet; this takes up to two minutes"
 
 
 class CompilationCounter(Listener):

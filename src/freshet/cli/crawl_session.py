@@ -7,8 +7,9 @@ import typer
 
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.cli.json_log import log_event
-from freshet.cli.output import format_count, print_text
+from freshet.cli.output import print_text
 from freshet.cli.progress_log import CrawlCounts, OutputClosedError, ProgressLog
+from freshet.core.humanize import count_text
 from freshet.core.settings import planning_objective
 from freshet.core.types import Outcome
 from freshet.crawl.budget_status import DayBudgetStatus, day_budget_status, save_running_budget
@@ -58,8 +59,8 @@ def announce_crawl(store: CollectionStore, budget: str, print_line: Callable[[st
     today = day_budget_status(store, outcomes, budget=budget)
     pages = sum(item.pages for item in outcomes)
     plan = f"objective {planning_objective(store.settings)}, policy {policy_name(store.settings)}"
-    print_line(f"Crawling {format_count(pages, 'page')}; {plan}.")
-    budget_text = f"{format_count(today.budget, 'request')} per day"
+    print_line(f"Crawling {count_text(pages, 'page')}; {plan}.")
+    budget_text = f"{count_text(today.budget, 'request')} per day"
     print_line(f"{budget_text}, {today.spent:,} spent today. Ctrl-C stops the crawl.")
     if pages and not today.left:
         print_line("Today's budget is spent; the crawl continues at 00:00 UTC.")
@@ -70,10 +71,8 @@ def announce_crawl(store: CollectionStore, budget: str, print_line: Callable[[st
 
 def print_crawl_summary(counts: CrawlCounts, today: DayBudgetStatus) -> None:
     """Print the counts, the use of the budget, and why some of it cannot be used."""
-    visits = (
-        f"{format_count(counts.visits, 'visit')}, {format_count(counts.looks, 'look')} among them"
-    )
-    print_text(f"Stopped after {visits}, {format_count(counts.changes, 'change')}.")
+    visits = f"{count_text(counts.visits, 'visit')}, {count_text(counts.looks, 'look')} among them"
+    print_text(f"Stopped after {visits}, {count_text(counts.changes, 'change')}.")
     failed = {name: n for name, n in counts.outcomes.most_common() if not Outcome(name).is_look}
     if failed:
         print_text(
@@ -82,7 +81,7 @@ def print_crawl_summary(counts: CrawlCounts, today: DayBudgetStatus) -> None:
         )
     print_text(
         f"Today {today.spent:,} of {today.budget:,} requests are spent, {today.left:,} are left; "
-        f"{format_count(today.apart, 'request')} for robots.txt not included."
+        f"{count_text(today.apart, 'request')} for robots.txt not included."
     )
     if today.unreachable:
         print_text(f"{today.unreachable:,} of those left cannot be used today:")

@@ -5,8 +5,8 @@ from math import isnan
 from typing import Any
 
 from freshet.analysis.collection_analysis import CollectionAnalysis
-from freshet.cli.output import format_count, print_table, print_text, to_json_value
-from freshet.core.humanize import duration_text
+from freshet.cli.output import print_table, print_text, to_json_value
+from freshet.core.humanize import count_text, duration_text
 from freshet.measure.dynamics.structure.survival import SURVIVAL_HORIZONS
 from freshet.measure.statistics.burst_table import BurstInterval
 from freshet.measure.statistics.groups import GroupSummary, GroupTest, Histogram, MeanEstimate
@@ -49,7 +49,7 @@ def print_group_report(analysis: CollectionAnalysis, limit: int) -> None:
     rows = [row for row in analysis.groups if any(row is group for group in largest)]
     groups = len(analysis.groups) + analysis.left_out_groups
     selection = "" if len(rows) == groups else f", the {len(rows)} largest"
-    title = f"{format_count(groups, 'group')} by {analysis.by}{selection}"
+    title = f"{count_text(groups, 'group')} by {analysis.by}{selection}"
     print_table((analysis.by, *COLUMNS), [_cells(row) for row in (*rows, analysis.total)], title)
     print_text("")
     for test in analysis.tests:
@@ -70,17 +70,17 @@ def _burst_cells(row: BurstInterval) -> tuple[Any, ...]:
 def _totals(analysis: CollectionAnalysis) -> Iterator[str]:
     total = analysis.total
     sample = f", figures from a sample of {len(analysis.page_ids):,}" if analysis.is_sample else ""
-    pages = format_count(analysis.pages, "page")
+    pages = count_text(analysis.pages, "page")
     yield f"{pages}, {total.compared:,} with two or more looks{sample}."
     if total.never_changed is not None:
         yield f"{total.never_changed:.1%} of them never changed."
     if total.interval_hours.mean is not None and total.interval_hours.median is not None:
         mean = duration_text(total.interval_hours.mean / 24)
         median = duration_text(total.interval_hours.median / 24)
-        pages = format_count(total.interval_hours.pages, "page")
+        pages = count_text(total.interval_hours.pages, "page")
         yield f"Mean time between changes {mean}, median {median} ({pages})."
     if total.dice.mean is not None:
-        pages = format_count(total.dice.pages, "page")
+        pages = count_text(total.dice.pages, "page")
         yield f"Mean Dice given change {total.dice.mean:.3f} ({pages})."
     survival = ", ".join(_survival_shares(total.survival))
     if survival:
@@ -91,7 +91,7 @@ def _survival_shares(survival: Sequence[MeanEstimate]) -> Iterator[str]:
     """Yield the share of surviving elements at each time with data, and the number of pages."""
     for seconds, share in zip(SURVIVAL_HORIZONS, survival, strict=False):
         if share.mean is not None:
-            pages = format_count(share.pages, "page")
+            pages = count_text(share.pages, "page")
             yield f"{share.mean:.1%} after {duration_text(seconds / 86_400)} ({pages})"
 
 
@@ -142,7 +142,7 @@ def describe_group_test(test: GroupTest) -> Iterator[str]:
     if len(significant_pairs) > MAX_LISTED_PAIRS:
         yield f"  and {len(significant_pairs) - MAX_LISTED_PAIRS} more pairs; --json lists all"
     if test.untested:
-        untested_groups = format_count(len(test.untested), "group")
+        untested_groups = count_text(len(test.untested), "group")
         yield f"  {untested_groups} with data for fewer than five pages: not tested"
 
 

@@ -29,6 +29,23 @@ SourceOption = Annotated[
         help="Select pages of this import source; '' selects live pages.",
     ),
 ]
+SourceFilterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        metavar="NAME",
+        help="Select pages of this import source; '' selects live pages. Default: all.",
+    ),
+]
+PageSourceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        metavar="NAME",
+        help="Import source of the page; '' is the live page. Default: the live page, else the "
+        "only imported one.",
+    ),
+]
 PageArgument = Annotated[str, typer.Argument(metavar="URL", help="URL of the page.")]
 PagesArgument = Annotated[
     list[str] | None, typer.Argument(metavar="URL", help="URLs of the pages.")

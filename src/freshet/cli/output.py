@@ -156,15 +156,6 @@ def _are_numbers(column: Iterable[Any]) -> bool:
     return bool(kinds) and kinds <= {int, float}
 
 
-def format_count(number: int, noun: str) -> str:
-    """Return a number with its noun in singular or plural.
-
-    >>> format_count(1, "page"), format_count(2000, "page")
-    ('1 page', '2,000 pages')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def format_cell(value: Any) -> str:
     """Return a value as the text of a table cell.
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from freshet.analysis.page_study import PageStudy
-from freshet.cli.output import format_count, print_table, print_text
-from freshet.core.humanize import duration_text, percent_text, slope_text
+from freshet.cli.output import print_table, print_text
+from freshet.core.humanize import count_text, duration_text, percent_text, slope_text
 from freshet.core.types import IndexArray
 from freshet.measure.dynamics.curve.change_curve import ChangeCurve
 from freshet.measure.dynamics.structure.block_names import block_names
@@ -77,7 +77,7 @@ def _describe_changes(study: PageStudy) -> str:
     summary = study.summary
     known_counts = [(name, getattr(summary, field)) for name, field in CHANGE_KINDS]
     parts = ", ".join(f"{name} {count:,}" for name, count in known_counts if count is not None)
-    total = f"{summary.changes:,} in {format_count(summary.compared, 'comparison')}"
+    total = f"{summary.changes:,} in {count_text(summary.compared, 'comparison')}"
     return f"{total} ({parts})" if parts else total
 
 
@@ -152,7 +152,7 @@ def _print_blocks(study: PageStudy, limit: int) -> None:
         return
     if all(block.behaviour is BlockBehaviour.ONCE for block in blocks):
         print_text("")
-        count = format_count(len(blocks), "block")
+        count = count_text(len(blocks), "block")
         print_text(f"{count}, seen once: too little data about their behaviour.")
         return
     print_text("")
@@ -165,7 +165,7 @@ def _print_blocks(study: PageStudy, limit: int) -> None:
         study.outline.left_out
     )
     rows = [_block_cells(block) for block in listed]
-    print_table(BLOCK_COLUMNS, rows, f"{format_count(len(blocks), 'block')}{selection}")
+    print_table(BLOCK_COLUMNS, rows, f"{count_text(len(blocks), 'block')}{selection}")
     _print_co_changing(study, limit)
 
 
@@ -183,7 +183,7 @@ def _print_co_changing(study: PageStudy, limit: int) -> None:
         )
         for group in study.co_changing[:limit]
     ]
-    groups = format_count(len(study.co_changing), "group")
+    groups = count_text(len(study.co_changing), "group")
     print_table(("times", "blocks", ""), rows, f"{groups} of blocks that always change together")
 
 

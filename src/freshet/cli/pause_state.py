@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from freshet.cli.output import format_count, print_json, print_text
+from freshet.cli.output import print_json, print_text
 from freshet.cli.page_selection import select_pages
 from freshet.collection.collection import Collection
+from freshet.core.humanize import count_text
 
 
 def set_paused(
@@ -25,4 +26,4 @@ def set_paused(
     if as_json:
         print_json({state: len(pages)})
     else:
-        print_text(f"{state.capitalize()} {format_count(len(pages), 'page')}.")
+        print_text(f"{state.capitalize()} {count_text(len(pages), 'page')}.")

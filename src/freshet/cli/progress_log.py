@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.cli.json_log import log_event
-from freshet.cli.output import format_count
 from freshet.core.clock import monotonic_seconds
 from freshet.core.errors import FreshetError
+from freshet.core.humanize import count_text
 from freshet.core.local_time import format_time_of_day
 from freshet.core.types import Change, Outcome, Page, Visit
 from freshet.fetch.event_dispatcher import CrawlEvent
@@ -108,8 +108,8 @@ class ProgressLog:
             raise OutputClosedError("the reader of the output has closed it") from end
 
     def _progress(self, event: CrawlEvent) -> str:
-        visits = format_count(self.counts.visits, "visit")
-        changes = format_count(self.counts.changes, "change")
+        visits = count_text(self.counts.visits, "visit")
+        changes = count_text(self.counts.changes, "change")
         spending = event.spending
         return (
             f"{visits}, {changes}; {spending.spent:,} of {spending.budget:,} requests spent today"
@@ -145,9 +145,9 @@ def describe_change(change: Change) -> str:
     """
     parts = []
     if change.words is not None:
-        parts.append(format_count(change.words, "word"))
+        parts.append(count_text(change.words, "word"))
     if change.new_link_count:
-        parts.append(format_count(change.new_link_count, "new link"))
+        parts.append(count_text(change.new_link_count, "new link"))
     if change.structure and not change.words:
         parts.append("its structure")
     return "changed: " + (", ".join(parts) or "it came back")

@@ -30,13 +30,23 @@ TraceFormatOption = Annotated[
         help="Format of TRACE: parquet, csv, bing, git, catalog or trace. Default: detected.",
     ),
 ]
+_PART_HELP = (
+    "Part of TRACE: snap or mixed for Parquet (default mixed), a source for a collection (default "
+    "all)."
+)
 TraceNameOption = Annotated[
     str,
     typer.Option(
         "--trace",
         metavar="NAME",
-        help="Part of TRACE to use, such as snap or mixed, or the kind of generated "
-        "pages. Default: mixed; brdc without TRACE.",
+        help=f"{_PART_HELP} Without TRACE: brdc (default), outlinks or web-changes; living only "
+        "with simulate --continuous.",
+    ),
+]
+TracePartOption = Annotated[
+    str,
+    typer.Option(
+        "--trace", metavar="NAME", help=f"{_PART_HELP} Without TRACE: a source of the collection."
     ),
 ]
 ImputeOption = Annotated[

@@ -20,6 +20,7 @@ from freshet.core import DISTRIBUTION
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError
 from freshet.core.files import files_readable_by_others
+from freshet.core.humanize import count_text
 from freshet.core.local_time import format_to_minute, format_to_second
 from freshet.crawl.budget_status import CRAWL_START, failing_page_counts
 from freshet.crawl.hosts import closed_hosts
@@ -135,14 +136,18 @@ def _check_privacy(path: Path) -> DoctorFinding:
     """Check that nobody else can read the files of a collection, which hold secrets."""
     readable = files_readable_by_others(path)
     names = shorten_names([str(item.relative_to(path)) for item in readable])
-    text = f"open to others: {names}" if readable else "yours alone"
+    text = f"open to others: {names}" if readable else "readable only by you"
     return DoctorFinding("privacy", text, not readable, f"chmod -R go= {shlex.quote(str(path))}")
 
 
 def _check_store(collection: CollectionStore) -> Iterator[DoctorFinding]:
     """Check the catalog, the settings, the lock and the files of the archive."""
     counts = collection.catalog.counts()
-    yield DoctorFinding("collection", f"{counts.pages:,} pages, {counts.visits:,} visits", True)
+    yield DoctorFinding(
+        "collection",
+        f"{count_text(counts.pages, 'page')}, {count_text(counts.visits, 'visit')}",
+        True,
+    )
     contact = collection.settings.contact
     remedy = "set contact in freshet.toml"
     yield DoctorFinding("contact", contact or "not set", bool(contact), remedy)

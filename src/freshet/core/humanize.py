@@ -1,4 +1,4 @@
-"""Durations, intervals, slopes and shares as people read them."""
+"""Counts, durations, intervals, slopes and shares as people read them."""
 
 from datetime import timedelta
 
@@ -13,6 +13,15 @@ TIME_UNITS = (
     (timedelta(hours=1), "hour"),
     (timedelta(minutes=1), "minute"),
 )
+
+
+def count_text(number: int, noun: str) -> str:
+    """Return a number with its noun in singular or plural.
+
+    >>> count_text(1, "page"), count_text(2000, "page")
+    ('1 page', '2,000 pages')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def duration_text(days: float) -> str:

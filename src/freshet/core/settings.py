@@ -167,7 +167,9 @@ class BurstSettings:
         0.1, "share of the day's budget that bursts may use; 0: no bursts", check_not_negative(1)
     )
     fast: int = _setting(
-        8, "fast bursts of a page before it rests from them; 0: no bursts", check_not_negative(1000)
+        8,
+        "maximum number of fast bursts of a page before a pause of days; 0: no bursts",
+        check_not_negative(1000),
     )
 
 
@@ -176,7 +178,11 @@ class Settings:
     """All settings of a collection."""
 
     contact: str = _setting("", "address or URL named in the User-Agent", check_one_line)
-    objective: str = _setting("freshness", "what visits are planned for", check_one_of(OBJECTIVES))
+    objective: str = _setting(
+        "freshness",
+        "what visits are planned for: freshness or changes (links, timeliness: not yet available)",
+        check_one_of(OBJECTIVES),
+    )
     policy: str = _setting(
         "",
         "how visits are planned: by name, formula or model; empty: by the objective",

@@ -349,7 +349,7 @@ def _first_settings(settings: Settings) -> str:
     contact = settings.contact.replace("\\", "\\\\").replace('"', '\\"')
     return (
         "# A Freshet collection. 'freshet settings' lists every setting and what it does.\n"
-        "# Settings with a dot stand in a table: politeness.delay is delay below [politeness].\n"
+        "# Settings with a dot are written in a table: politeness.delay is delay in [politeness].\n"
         "# Settings of single pages and tags are made with 'freshet set'.\n"
         f'contact = "{contact}"\n'
         f'objective = "{settings.objective}"\n'

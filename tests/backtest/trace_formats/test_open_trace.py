@@ -213,7 +213,7 @@ def test_a_trace_on_which_all_policies_are_equal_is_refused(
     said = {
         "x.x..": "has one page",
         "?????": "has only unknown cells",
-        "x.": "has 2 cycles; the first 2 are the warm-up",
+        "x.": "has 2 cycles, at least 3 are needed; record more days",
         "xx...": "has no change after the first 2 cycles",
     }
     with pytest.raises(BadInputError, match=said[lines[0]]):

@@ -33,6 +33,7 @@ from freshet.backtest.trace_formats.saved_trace import MANIFEST_FILE as TRACE_FI
 from freshet.backtest.trace_formats.saved_trace import open_saved_trace
 from freshet.core.errors import BadInputError, UsageError
 from freshet.core.extras import OptionalPackage
+from freshet.core.humanize import count_text
 from freshet.core.tables import PageDayTable, hash_names
 from freshet.record.collection_store import SETTINGS_FILE
 from freshet.view.url import canonical_url, page_address
@@ -152,7 +153,8 @@ def require_usable_trace(trace: Trace, context: str) -> None:
         raise BadInputError(f"{label} has no page with enough known days; record more days")
     if trace.cycles <= WARM_UP_CYCLES:
         raise BadInputError(
-            f"{label} has {trace.cycles} cycles; the first {WARM_UP_CYCLES} are the warm-up"
+            f"{label} has {count_text(trace.cycles, 'cycle')}, at least {WARM_UP_CYCLES + 1} are "
+            "needed; record more days"
         )
     if len(trace.pages) == 1:
         raise BadInputError(f"{label} has one page, so there is nothing to select; add more pages")

@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
-from freshet.cli.output import format_count, format_size, print_json, print_text, progress_bar
+from freshet.cli.output import format_size, print_json, print_text, progress_bar
 from freshet.collection.backup import back_up
+from freshet.core.humanize import count_text
 from freshet.record.collection_store import CollectionStore
 
 app = new_app()
@@ -35,9 +36,9 @@ def backup(
         print_json(summary)
         return
     copied = (
-        f"{format_count(summary.copied_files, 'file')} copied ({format_size(summary.copied_bytes)})"
+        f"{count_text(summary.copied_files, 'file')} copied ({format_size(summary.copied_bytes)})"
     )
     print_text(
-        f"{folder}: {format_count(summary.files, 'file')}, {format_size(summary.bytes)}; {copied}."
+        f"{folder}: {count_text(summary.files, 'file')}, {format_size(summary.bytes)}; {copied}."
     )
     print_text(f"'freshet restore {folder} NEW' makes a collection from it.")

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
-from freshet.cli.output import format_count, print_json, print_text, print_warning, progress_bar
+from freshet.cli.output import print_json, print_text, print_warning, progress_bar
 from freshet.collection.check import CheckReport, repair_collection
 from freshet.collection.check import check_collection as check_collection
 from freshet.core.errors import DamagedError
+from freshet.core.humanize import count_text
 from freshet.record.collection_store import CollectionStore
 
 app = new_app()
@@ -44,6 +45,6 @@ def _print(report: CheckReport) -> None:
         print_text(line)
     for problem in report.problems:
         print_warning(str(problem))
-    verdict = "no problems" if report.is_sound else format_count(len(report.problems), "problem")
+    verdict = "no problems" if report.is_sound else count_text(len(report.problems), "problem")
     counts = ((report.files, "file"), (report.records, "record"), (report.rows, "row"))
-    print_text(f"{', '.join(format_count(number, noun) for number, noun in counts)}: {verdict}")
+    print_text(f"{', '.join(count_text(number, noun) for number, noun in counts)}: {verdict}")

@@ -13,9 +13,10 @@ import typer
 from freshet.backtest.trace_formats.saved_trace import require_new_folder, save_trace
 from freshet.cli import trace_options
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
-from freshet.cli.output import format_count, print_json, print_text
+from freshet.cli.output import print_json, print_text
 from freshet.collection.exports import export_table as export_table
 from freshet.core.errors import UsageError
+from freshet.core.humanize import count_text
 from freshet.record.collection_store import CollectionStore
 
 app = new_app()
@@ -34,7 +35,7 @@ ImportSourceOption = Annotated[
     typer.Option(
         "--source",
         metavar="NAME",
-        help="Only export pages of this import source. Default: all pages.",
+        help="Only export pages of this import source; '' exports live pages. Default: all pages.",
     ),
 ]
 
@@ -99,7 +100,7 @@ def export_trace(
         ),
     ] = None,
     trace_format: trace_options.TraceFormatOption = "",
-    trace: trace_options.TraceNameOption = "",
+    trace: trace_options.TracePartOption = "",
     impute: trace_options.ImputeOption = None,
     min_known_share: trace_options.MinKnownOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
@@ -122,7 +123,7 @@ def export_trace(
     if as_json:
         print_json({"folder": folder, "trace": loaded_trace.name, "pages": pages, "cycles": cycles})
     else:
-        size = f"{format_count(pages, 'page')} and {format_count(cycles, 'cycle')}"
+        size = f"{count_text(pages, 'page')} and {count_text(cycles, 'cycle')}"
         print_text(f"Wrote the trace {loaded_trace.name} of {size} to {folder}.")
 
 
@@ -134,4 +135,4 @@ def _export(kind: str, path: Path, source: str | None, folder: Path, as_json: bo
     if as_json:
         print_json({"file": path, "rows": rows})
     else:
-        print_text(f"Wrote {format_count(rows, 'row')} to {path}.")
+        print_text(f"Wrote {count_text(rows, 'row')} to {path}.")

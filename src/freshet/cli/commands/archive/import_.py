@@ -14,8 +14,9 @@ import typer
 
 from freshet.cli.interrupts import interruptible
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
-from freshet.cli.output import format_count, print_json, print_text, print_warning, progress_bar
+from freshet.cli.output import print_json, print_text, print_warning, progress_bar
 from freshet.core.errors import BadInputError
+from freshet.core.humanize import count_text
 from freshet.record.writer_lock import refuse_second_writer
 
 if TYPE_CHECKING:
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
 
 app = new_app()
 
-InputPathArgument = Annotated[
-    Path, typer.Argument(metavar="PATH", help="File or folder to import.")
-]
+
+def _path(what: str) -> Any:
+    """Return the argument PATH with its meaning in the help."""
+    return typer.Argument(metavar="PATH", help=what)
 
 
 def _source(default: str) -> Any:
@@ -38,15 +40,24 @@ def _source(default: str) -> Any:
     )
 
 
+WarcPathArgument = Annotated[Path, _path("WARC or ARC file, or a folder of them.")]
+WaczPathArgument = Annotated[Path, _path("WACZ file.")]
+GitPathArgument = Annotated[Path, _path("Folder of the git repository.")]
+CsvPathArgument = Annotated[Path, _path("CSV file, plain or gzip.")]
+BingPathArgument = Annotated[Path, _path("Folder with the three TSV files.")]
+ParquetPathArgument = Annotated[
+    Path, _path("Parquet file, or a folder with versions_*.parquet files.")
+]
 WarcSourceOption = Annotated[str | None, _source("warc")]
-NamedSourceOption = Annotated[str | None, _source("the name of the file or folder")]
+GitSourceOption = Annotated[str | None, _source("the name of the folder")]
+CsvSourceOption = Annotated[str | None, _source("the name of the file")]
 BingSourceOption = Annotated[str | None, _source("bing")]
 ParquetSourceOption = Annotated[str | None, _source("the part column of a row, else the file name")]
 
 
 @app.command("warc")
 def import_warc(
-    path: InputPathArgument,
+    path: WarcPathArgument,
     source: WarcSourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
@@ -57,7 +68,7 @@ def import_warc(
 
 @app.command("wacz")
 def import_wacz(
-    path: InputPathArgument,
+    path: WaczPathArgument,
     source: WarcSourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
@@ -68,8 +79,8 @@ def import_wacz(
 
 @app.command("git")
 def import_git(
-    path: InputPathArgument,
-    source: NamedSourceOption = None,
+    path: GitPathArgument,
+    source: GitSourceOption = None,
     ref: Annotated[str, typer.Option(metavar="REF", help="Branch or commit to read.")] = "HEAD",
     paths: Annotated[
         list[str] | None,
@@ -87,8 +98,8 @@ def import_git(
 
 @app.command("csv")
 def import_csv(
-    path: InputPathArgument,
-    source: NamedSourceOption = None,
+    path: CsvPathArgument,
+    source: CsvSourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
@@ -98,7 +109,7 @@ def import_csv(
 
 @app.command("bing")
 def import_bing(
-    path: InputPathArgument,
+    path: BingPathArgument,
     source: BingSourceOption = None,
     start: Annotated[
         datetime | None,
@@ -114,7 +125,7 @@ def import_bing(
 
 @app.command("parquet")
 def import_parquet(
-    path: InputPathArgument,
+    path: ParquetPathArgument,
     source: ParquetSourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
@@ -143,7 +154,7 @@ def _import(kind: str, path: Path, folder: Path, as_json: bool, **options: Any) 
 
 
 def _print(summary: "ImportSummary") -> None:
-    imported = format_count(summary.visits, "visit")
+    imported = count_text(summary.visits, "visit")
     print_text(f"Imported {imported}; {summary.already_there:,} already existed.")
     for source, number in summary.other_sources.items():
         where = f"in source {source}" if source else "among the live pages"
@@ -151,7 +162,7 @@ def _print(summary: "ImportSummary") -> None:
     for note in summary.notes:
         print_text(note)
     if summary.bad:
-        print_warning(f"{format_count(summary.bad, 'row')} could not be imported:")
+        print_warning(f"{count_text(summary.bad, 'row')} could not be imported:")
         for row in summary.bad_rows:
             print_warning(f"  {row.place}: {row.why}")
         if summary.bad > len(summary.bad_rows):

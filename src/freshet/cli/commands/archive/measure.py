@@ -10,13 +10,14 @@ from freshet.cli.options import (
     DEFAULT_COLLECTION,
     CollectionOption,
     JsonOption,
-    SourceOption,
+    SourceFilterOption,
     TagOption,
     new_app,
 )
-from freshet.cli.output import format_count, print_json, print_text
+from freshet.cli.output import print_json, print_text
 from freshet.cli.page_selection import select_pages
 from freshet.core.errors import UsageError
+from freshet.core.humanize import count_text
 from freshet.record.collection_store import CollectionStore
 from freshet.record.remeasure_pages import remeasure_pages
 
@@ -33,7 +34,7 @@ def measure(
         bool, typer.Option("--again", help="Required: confirms that stored results are replaced.")
     ] = False,
     tag: TagOption = "",
-    source: SourceOption = None,
+    source: SourceFilterOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
@@ -49,4 +50,4 @@ def measure(
     if as_json:
         print_json({"measured": visit_count})
     else:
-        print_text(f"Recomputed {format_count(visit_count, 'visit')}.")
+        print_text(f"Recomputed {count_text(visit_count, 'visit')}.")

@@ -13,15 +13,16 @@ from freshet.cli.options import (
     DEFAULT_COLLECTION,
     CollectionOption,
     JsonOption,
-    SourceOption,
+    SourceFilterOption,
     YesOption,
     new_app,
 )
-from freshet.cli.output import format_count, format_size, print_json, print_text
+from freshet.cli.output import format_size, print_json, print_text
 from freshet.cli.page_selection import confirm
 from freshet.collection.prune import PruneSummary
 from freshet.collection.prune import prune as prune_versions
 from freshet.core.errors import UsageError
+from freshet.core.humanize import count_text
 from freshet.record.collection_store import CollectionStore
 
 DAYS_BY_UNIT = {"d": 1, "w": 7, "m": 30, "y": 365}
@@ -33,7 +34,11 @@ app = new_app()
 @app.command()
 def prune(
     older_than: Annotated[
-        str, typer.Option(metavar="AGE", help="Only versions older than this: 90d, 8w, 3m or 1y.")
+        str,
+        typer.Option(
+            metavar="AGE",
+            help="Only versions older than this: 90d, 8w, 3m (months of 30 days) or 1y.",
+        ),
     ],
     keep: Annotated[
         str,
@@ -41,7 +46,7 @@ def prune(
             metavar="PERIOD", help="Keep the last version of each period: day, week, month or year."
         ),
     ] = "month",
-    source: SourceOption = None,
+    source: SourceFilterOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would be deleted.")
     ] = False,
@@ -66,7 +71,7 @@ def prune(
 
 def _describe(summary: PruneSummary) -> str:
     """Return what is deleted."""
-    versions, pages = format_count(summary.versions, "version"), format_count(summary.pages, "page")
+    versions, pages = count_text(summary.versions, "version"), count_text(summary.pages, "page")
     return f"Bytes of {versions} of {pages} to delete: {format_size(summary.stored_bytes)}."
 
 

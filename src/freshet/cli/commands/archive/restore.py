@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from freshet.cli.options import JsonOption, new_app
-from freshet.cli.output import format_count, format_size, print_json, print_text, progress_bar
+from freshet.cli.output import format_size, print_json, print_text, progress_bar
 from freshet.collection.backup import restore as restore_backup
+from freshet.core.humanize import count_text
 from freshet.core.local_time import format_to_second
 
 app = new_app()
@@ -30,8 +31,8 @@ def restore(
     if as_json:
         print_json(summary)
         return
-    size = f"{format_count(summary.files, 'file')}, {format_size(summary.bytes)}"
+    size = f"{count_text(summary.files, 'file')}, {format_size(summary.bytes)}"
     print_text(f"{folder}: {size}, as of {format_to_second(summary.made)}.")
     for repaired_file in filter(lambda mended: mended.adopted, summary.mended):
-        records = format_count(repaired_file.adopted, "newer record")
+        records = count_text(repaired_file.adopted, "newer record")
         print_text(f"  {repaired_file.file}: {records} added to the catalog")

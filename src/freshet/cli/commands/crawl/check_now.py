@@ -10,9 +10,10 @@ from freshet.cli.options import (
     TagOption,
     new_app,
 )
-from freshet.cli.output import format_count, print_json, print_text
+from freshet.cli.output import print_json, print_text
 from freshet.cli.page_selection import select_pages
 from freshet.collection.check_now import check_now as ask
+from freshet.core.humanize import count_text
 from freshet.record.collection_store import CollectionStore
 
 app = new_app()
@@ -36,4 +37,4 @@ def check_now(
         if request.crawl
         else "no crawl is running: start 'freshet run'"
     )
-    print_text(f"Requested {format_count(request.pages, 'page')}; {next_step}.")
+    print_text(f"Requested {count_text(request.pages, 'page')}; {next_step}.")

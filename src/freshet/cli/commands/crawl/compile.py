@@ -9,9 +9,10 @@ from tempfile import TemporaryDirectory
 
 from freshet.cli.compile_notice import announce_compiling
 from freshet.cli.options import JsonOption, new_app
-from freshet.cli.output import format_count, print_json, print_text, progress_bar
+from freshet.cli.output import print_json, print_text, progress_bar
 from freshet.collection.compile import compile_functions
 from freshet.core.clock import monotonic_seconds
+from freshet.core.humanize import count_text
 
 app = new_app()
 
@@ -27,6 +28,6 @@ def compile_ahead(as_json: JsonOption = False) -> None:
     if as_json:
         print_json({"functions": functions, "seconds": round(seconds, 1)})
     elif functions:
-        print_text(f"Compiled {format_count(functions, 'function')} in {seconds:.0f} s.")
+        print_text(f"Compiled {count_text(functions, 'function')} in {seconds:.0f} s.")
     else:
         print_text("All functions are already compiled.")

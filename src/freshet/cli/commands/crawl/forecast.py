@@ -10,7 +10,7 @@ from freshet.cli.options import (
     CollectionOption,
     JsonOption,
     PageArgument,
-    SourceOption,
+    PageSourceOption,
     new_app,
 )
 from freshet.cli.output import print_json, print_table, print_text
@@ -26,7 +26,7 @@ app = new_app()
 @app.command()
 def forecast(
     url: PageArgument,
-    source: SourceOption = None,
+    source: PageSourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:

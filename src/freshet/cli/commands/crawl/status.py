@@ -10,7 +10,6 @@ import typer
 from freshet.archive.catalog.rows import ImportRecord
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
 from freshet.cli.output import (
-    format_count,
     format_size,
     print_json,
     print_table,
@@ -19,6 +18,7 @@ from freshet.cli.output import (
 )
 from freshet.collection.status import CollectionStatus, bad_rows_of_import, collection_status
 from freshet.core.errors import UsageError
+from freshet.core.humanize import count_text
 from freshet.core.local_time import format_to_minute
 from freshet.core.types import BadRow
 from freshet.crawl.budget_status import DayBudgetStatus
@@ -73,14 +73,14 @@ def _print(status: CollectionStatus) -> None:
     counts = status.counts
     contact = status.contact or "not set"
     print_text(f"{status.path}   objective {status.objective}   contact {contact}")
-    pages = format_count(counts.pages, "page")
+    pages = count_text(counts.pages, "page")
     print_text(f"{pages} ({counts.paused:,} paused), {counts.removed:,} removed")
     print_text(
-        f"{format_count(counts.visits, 'visit')}, {format_count(counts.looks, 'look')} among them, "
-        f"{format_count(counts.changes, 'change')}"
+        f"{count_text(counts.visits, 'visit')}, {count_text(counts.looks, 'look')} among them, "
+        f"{count_text(counts.changes, 'change')}"
     )
     print_text(
-        f"archive: {format_count(counts.files, 'file')}, {format_size(status.archive_bytes)}; "
+        f"archive: {count_text(counts.files, 'file')}, {format_size(status.archive_bytes)}; "
         f"catalog: {format_size(status.catalog_bytes)}; "
         f"free on this disk: {format_size(status.free_bytes)}"
     )
@@ -124,7 +124,7 @@ def _print_today(today: DayBudgetStatus) -> None:
     """Print the use of the day's budget, and why some of it cannot be used."""
     print_text(
         f"today ({today.day}, UTC): {today.spent:,} of "
-        f"{format_count(today.budget, 'request')} spent, {today.left:,} left; "
+        f"{count_text(today.budget, 'request')} spent, {today.left:,} left; "
         f"{today.apart:,} for robots.txt"
     )
     if today.lost:
@@ -150,4 +150,4 @@ def _cells(row: ImportRecord) -> tuple[Any, ...]:
 def _print_bad_rows(rows: list[BadRow]) -> None:
     for row in rows:
         print_text(f"{row.place}: {row.why}")
-    print_text(f"{format_count(len(rows), 'row')} could not be imported.")
+    print_text(f"{count_text(len(rows), 'row')} could not be imported.")

@@ -22,9 +22,10 @@ import typer
 
 from freshet.cli.json_log import log_to_file
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
-from freshet.cli.output import format_count, print_json, print_text, print_warning, progress_bar
+from freshet.cli.output import print_json, print_text, print_warning, progress_bar
 from freshet.cli.page_selection import parse_tag_name
 from freshet.core.errors import FreshetError
+from freshet.core.humanize import count_text
 from freshet.core.local_time import format_to_second
 from freshet.record.writer_lock import refuse_second_writer
 
@@ -114,7 +115,7 @@ def _describe_visit(result: "WatchResult") -> str:
     outcome = f"{result.visit.outcome}" + (f" ({result.visit.why})" if result.visit.why else "")
     if not result.is_look or result.words is None or result.links is None:
         return outcome
-    sizes = f"{format_count(result.words, 'word')}, {format_count(result.links, 'link')}"
+    sizes = f"{count_text(result.words, 'word')}, {count_text(result.links, 'link')}"
     return f"{outcome}: {result.title or 'no title'}; {sizes}"
 
 
@@ -123,7 +124,7 @@ def _describe_news(news: "WatchNews") -> str:
     since = format_to_second(news.since)
     if not news.changed:
         return f"unchanged since {since}"
-    words = f"{format_count(news.added, 'word')} added, {news.removed:,} removed"
+    words = f"{count_text(news.added, 'word')} added, {news.removed:,} removed"
     similarity = "" if news.dice is None else f", Dice {news.dice:.3f}"
     snippet = f"; new: {news.snippet}" if news.snippet else ""
     return f"changed since {since}: {words}{similarity}{snippet}"

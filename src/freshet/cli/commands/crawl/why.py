@@ -1,8 +1,8 @@
 """Shows first what prevents a visit now: paused, excluded by robots.txt, empty without JavaScript,
 outside its active hours, or host in back-off. Then it shows the expected time of the next visit,
-the probability of a change, the change rate with the bounds that hold 90 % of its probability, and
-the value of a visit from 0 to 100, where 100 is enough to be visited now. A page whose last visit
-showed no content has no forecast.
+the probability of a change, the change rate with its 90 % interval, and the value of a visit from 0
+to 100, where 100 is enough to be visited now. A page whose last visit showed no content has no
+forecast.
 """
 
 from freshet.cli.options import (
@@ -10,7 +10,7 @@ from freshet.cli.options import (
     CollectionOption,
     JsonOption,
     PageArgument,
-    SourceOption,
+    PageSourceOption,
     new_app,
 )
 from freshet.cli.output import print_json, print_table, to_json_value
@@ -23,7 +23,7 @@ app = new_app()
 @app.command()
 def why(
     url: PageArgument,
-    source: SourceOption = None,
+    source: PageSourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:

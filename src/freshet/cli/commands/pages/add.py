@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
-from freshet.cli.output import format_count, print_json, print_text, print_warning
+from freshet.cli.output import print_json, print_text, print_warning
 from freshet.cli.page_selection import parse_tag_name
 from freshet.collection.add import (
     ListedUrl,
@@ -25,6 +25,7 @@ from freshet.collection.add import (
     parse_url_list,
 )
 from freshet.core.errors import BadInputError, UsageError
+from freshet.core.humanize import count_text
 from freshet.record.collection_store import CollectionStore
 
 STDIN = Path("-")
@@ -73,7 +74,7 @@ def add(
     if as_json:
         print_json(summary)
     else:
-        print_text(f"Added {format_count(summary.new, 'page')}; {summary.known:,} already existed.")
+        print_text(f"Added {count_text(summary.new, 'page')}; {summary.known:,} already existed.")
     for note in summary.notes:
         print_warning(note)
     for row in summary.refused:

@@ -20,14 +20,15 @@ from freshet.cli.options import (
     CollectionOption,
     JsonOption,
     PageArgument,
-    SourceOption,
+    PageSourceOption,
     new_app,
 )
-from freshet.cli.output import console, format_count, print_json, print_text
+from freshet.cli.output import console, print_json, print_text
 from freshet.cli.terminal import safe_text
 from freshet.collection.page import CollectionPage, VersionDifference, VersionNews
 from freshet.core.errors import UsageError
 from freshet.core.files import atomic_output
+from freshet.core.humanize import count_text
 from freshet.core.local_time import format_to_minute
 from freshet.draw.diff_sheet import render_diff_sheet
 from freshet.measure.change.word_diff import DiffKind, DiffPiece
@@ -66,7 +67,7 @@ def diff(
         int,
         typer.Option(min=0, metavar="N", help="Lines of unchanged text shown around each change."),
     ] = 2,
-    source: SourceOption = None,
+    source: PageSourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
@@ -149,9 +150,9 @@ def _format_versions(old: StoredVersion, new: StoredVersion) -> str:
 def _format_measures(difference: VersionDifference) -> str:
     change = difference.change
     links = (
-        f"{format_count(len(change.new_links), 'new link')}, {len(change.removed_links):,} removed"
+        f"{count_text(len(change.new_links), 'new link')}, {len(change.removed_links):,} removed"
     )
-    return f"Dice {change.dice:.3f}, {format_count(change.words or 0, 'word')} changed, {links}"
+    return f"Dice {change.dice:.3f}, {count_text(change.words or 0, 'word')} changed, {links}"
 
 
 def _explain_no_change(difference: VersionDifference) -> str:

@@ -1,10 +1,11 @@
 """A look is a visit that showed the page's content, or that it was unchanged. For looks the table
-also shows the change since the previous look. These are the columns.
+also shows the change since the previous look.
 
-`v` is the version number that `freshet diff` and `freshet show` accept; `dice` is the similarity of
-the words of both looks, from 0 (no common words) to 1 (the same words); `words` counts changed
-words; `links` counts new and removed links; `kept` says whether the bytes of the version are still
-stored; `found at` is the URL after redirects; `burst` marks the looks of a burst.
+Columns: `v` is the version number that `freshet diff` and `freshet show` accept; `time`, `outcome`
+and `bytes` are those of the visit; `changed` says whether it found a change; `dice` is the
+similarity of the words of both looks, from 0 (no common words) to 1 (the same words); `words`
+counts changed words; `links` counts new and removed links; `kept` says whether the bytes of the
+version are still stored; `found at` is the URL after redirects; `burst` marks the looks of a burst.
 
 A burst is a series of looks within minutes. The crawl makes bursts at pages that change at every
 visit, to measure how fast they change.
@@ -21,7 +22,7 @@ from freshet.cli.options import (
     CollectionOption,
     JsonOption,
     PageArgument,
-    SourceOption,
+    PageSourceOption,
     new_app,
 )
 from freshet.cli.output import print_json, print_table, print_text, to_json_value
@@ -47,7 +48,7 @@ def history(
     limit: Annotated[
         int, typer.Option(min=0, metavar="N", help="Show only the latest N visits; 0 shows all.")
     ] = 0,
-    source: SourceOption = None,
+    source: PageSourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:

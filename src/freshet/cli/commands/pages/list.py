@@ -14,7 +14,7 @@ from freshet.cli.options import (
     DEFAULT_COLLECTION,
     CollectionOption,
     JsonOption,
-    SourceOption,
+    SourceFilterOption,
     TagOption,
     new_app,
 )
@@ -37,7 +37,7 @@ app = new_app()
 @app.command("list")
 def list_pages(
     tag: TagOption = "",
-    source: SourceOption = None,
+    source: SourceFilterOption = None,
     changed: Annotated[
         bool, typer.Option("--changed", help="Only pages that have changed, latest change first.")
     ] = False,

@@ -13,16 +13,17 @@ from freshet.cli.options import (
     CollectionOption,
     JsonOption,
     PageArgument,
-    SourceOption,
+    PageSourceOption,
     new_app,
 )
-from freshet.cli.output import format_count, print_json, print_table, print_text
+from freshet.cli.output import print_json, print_table, print_text
 from freshet.collection.masks import (
     MaskRuleEffect,
     add_mask_rules,
     mask_rule_effects,
     remove_mask_rules,
 )
+from freshet.core.humanize import count_text
 from freshet.crawl.noise import learn_and_keep_mask, why_too_large_to_learn
 from freshet.measure.noise.mask import Mask
 from freshet.record.change_criteria import page_mask
@@ -49,8 +50,8 @@ def mask(
         typer.Option(
             "--show",
             metavar="RULE",
-            help="Delete a rule, given by number or text, and never learn it again. Can be "
-            "repeated.",
+            help="Stop hiding what a rule matches: delete the rule, given by number or text, and "
+            "never learn it again. Can be repeated.",
         ),
     ] = None,
     learn: Annotated[
@@ -59,7 +60,7 @@ def mask(
     recompute: Annotated[
         bool, typer.Option("--again", help="Recompute the changes of earlier visits with the mask.")
     ] = False,
-    source: SourceOption = None,
+    source: PageSourceOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
@@ -91,7 +92,7 @@ def mask(
     if reason_not_learned:
         print_text(f"No mask is learned for this page, because it has {reason_not_learned}.")
     if recomputed is not None:
-        print_text(f"Recomputed {format_count(recomputed, 'visit')}.")
+        print_text(f"Recomputed {count_text(recomputed, 'visit')}.")
     elif rules_to_delete or patterns_to_hide or learned_mask:
         print_text(
             f"Earlier visits keep their results; 'freshet mask {url} --again' recomputes them."

@@ -18,9 +18,10 @@ from freshet.cli.options import (
     YesOption,
     new_app,
 )
-from freshet.cli.output import format_count, format_size, print_json, print_text
+from freshet.cli.output import format_size, print_json, print_text
 from freshet.cli.page_selection import confirm, select_pages
 from freshet.collection.remove import remove_pages as remove_pages
+from freshet.core.humanize import count_text
 from freshet.record.collection_store import CollectionStore
 
 app = new_app()
@@ -42,7 +43,7 @@ def remove(
     with CollectionStore.open(collection) as store:
         selected_source = "" if urls and source is None else source
         pages = select_pages(store, urls, tag, selected_source, include_removed=purge)
-        page_count = format_count(len(pages), "page")
+        page_count = count_text(len(pages), "page")
         if purge:
             confirm(f"Delete {page_count} with all versions permanently?", yes)
         freed = remove_pages(store, pages, purge=purge)

@@ -14,7 +14,7 @@ from freshet.cli.options import (
     CollectionOption,
     JsonOption,
     PageArgument,
-    SourceOption,
+    PageSourceOption,
     new_app,
 )
 from freshet.cli.output import format_cell, print_json, print_table, print_text
@@ -34,7 +34,7 @@ def show(
             metavar="A", help="Version to show: a number, -1 for the last one, or a time."
         ),
     ] = "-1",
-    source: SourceOption = None,
+    source: PageSourceOption = None,
     text: Annotated[bool, typer.Option("--text", help="Print the visible text.")] = False,
     links: Annotated[bool, typer.Option("--links", help="List the links.")] = False,
     terms: Annotated[

@@ -14,9 +14,10 @@ from freshet.cli.options import (
     SourceOption,
     new_app,
 )
-from freshet.cli.output import format_count, print_json, print_text
+from freshet.cli.output import print_json, print_text
 from freshet.cli.page_selection import parse_tag_name, select_pages
 from freshet.collection.collection import Collection
+from freshet.core.humanize import count_text
 
 app = new_app()
 
@@ -40,7 +41,7 @@ def tag(
     if as_json:
         print_json({"tag": name, "pages": len(pages), "removed": remove})
     else:
-        page_count = format_count(len(pages), "page")
+        page_count = count_text(len(pages), "page")
         print_text(
             f"Removed tag {name} from {page_count}."
             if remove

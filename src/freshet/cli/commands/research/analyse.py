@@ -24,14 +24,15 @@ from freshet.cli.options import (
     DEFAULT_COLLECTION,
     CollectionOption,
     JsonOption,
-    SourceOption,
+    SourceFilterOption,
     TagOption,
     new_app,
 )
-from freshet.cli.output import format_count, print_json, print_text, print_warning, progress_bar
+from freshet.cli.output import print_json, print_text, print_warning, progress_bar
 from freshet.cli.page_report import page_report_document, print_page_report
 from freshet.core.errors import UsageError
 from freshet.core.files import atomic_output
+from freshet.core.humanize import count_text
 from freshet.record.collection_store import CollectionStore
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def analyse(
         ),
     ] = "",
     tag: TagOption = "",
-    source: SourceOption = None,
+    source: SourceFilterOption = None,
     limit: Annotated[
         int,
         typer.Option(
@@ -193,7 +194,7 @@ def _print_files(charts: "ChartFiles | None", rendered: Path | None) -> None:
         print_text("")
         folder = f" in {charts.files[0].parent}" if charts.files else ""
         names = ", ".join(path.name for path in charts.files)
-        count = format_count(len(charts.files), "chart")
+        count = count_text(len(charts.files), "chart")
         print_text(f"Wrote {count}{folder}: {names}".rstrip(": "))
         for reason in charts.missing_charts:
             print_warning(reason)

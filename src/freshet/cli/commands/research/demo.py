@@ -18,9 +18,10 @@ import typer
 from freshet.backtest.continuous.crawler import CrawlerScore
 from freshet.cli.live_view import POLICY_LABELS, max_visible_pages, open_live_view
 from freshet.cli.options import JsonOption, new_app
-from freshet.cli.output import console, format_count, print_json, print_table, print_text
+from freshet.cli.output import console, print_json, print_table, print_text
 from freshet.core.clock import SystemClock
 from freshet.core.errors import FreshetError, StopRequestedError, UsageError
+from freshet.core.humanize import count_text
 from freshet.core.tables import DAY_SECONDS
 from freshet.demo.audit import AuditVerdict, audit
 from freshet.demo.demo_collection import DemoCollection
@@ -163,7 +164,7 @@ class DailyLinePrinter:
             fresh = ", ".join(
                 f"{POLICY_LABELS[score.policy]} {score.freshness:.1%}" for score in status.scores
             )
-            print_text(f"{day}: {format_count(status.visits, 'visit')}; fresh on average: {fresh}")
+            print_text(f"{day}: {count_text(status.visits, 'visit')}; fresh on average: {fresh}")
 
 
 def demo_document(result: DemoResult, verdicts: Sequence[AuditVerdict]) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from freshet.cli.commands.research.simulate import parse_share
 from freshet.cli.interrupts import interruptible
 from freshet.cli.options import JsonOption, new_app
 from freshet.cli.output import (
-    format_count,
     print_json,
     print_table,
     print_text,
@@ -44,6 +43,7 @@ from freshet.cli.trace_options import (
     open_trace_with_progress,
 )
 from freshet.core.errors import StopRequestedError, UsageError
+from freshet.core.humanize import count_text
 from freshet.core.progress import ignore_progress
 from freshet.engine.local import LocalEngine
 from freshet.formula.variables import FitnessMeasure, WeightClock
@@ -90,15 +90,17 @@ def learn(
     terminals: Annotated[
         TerminalSet,
         typer.Option(
-            metavar="SET", help="Set of variables available to formulas: basic, all or extended."
+            metavar="SET",
+            help="Set of variables available to formulas: basic (n, X, t), all (also the "
+            "estimates CG to GAD) or extended (also those of the default forecast).",
         ),
     ] = "all",
     estimates: Annotated[
         EstimateKind,
         typer.Option(
             metavar="AS",
-            help="Meaning of NAD, SAD, AAD and GAD in formulas: rates, or chances "
-            "(probability of a change).",
+            help="Meaning of NAD, SAD, AAD and GAD during the search: rates (changes per "
+            "visit or cycle), or chances (probability of a change since the last look).",
         ),
     ] = "rates",
     fitness: Annotated[
@@ -136,13 +138,16 @@ def learn(
             "--kept",
             min=1,
             metavar="N",
-            help="Number of best formulas to compare on the validation pages.",
+            help="Number of best formulas of each search to compare on the validation pages.",
         ),
     ] = 50,
     select: Annotated[
         SelectionMethod,
         typer.Option(
-            metavar="HOW", help="Selection method on the validation pages: best, avg or sum."
+            metavar="HOW",
+            help="How the formula is selected by its fitness: best (on the validation pages), avg "
+            "(mean on training and validation pages minus their standard deviation) or sum (their "
+            "sum minus it).",
         ),
     ] = "best",
     folds: Annotated[
@@ -284,8 +289,8 @@ def _warnings(result: EvolutionResult, task: EvolutionTask) -> Iterator[str]:
     visits = visits_per_cycle(task.budget, pages)
     if visits < MIN_TEST_VISITS:
         yield (
-            f"the test has only {format_count(visits, 'visit')} per cycle on "
-            f"{format_count(pages, 'page')}, so the figures are rough; use more pages, a larger "
+            f"the test has only {count_text(visits, 'visit')} per cycle on "
+            f"{count_text(pages, 'page')}, so the figures are rough; use more pages, a larger "
             "--budget or --folds 5"
         )
     best = next(result.policy for result in result.places if result.policy not in CYCLE_ORACLES)
@@ -298,9 +303,9 @@ def _print(result: EvolutionResult, task: EvolutionTask, trace: str, files: Evol
     print_text(str(model.formula), "bold")
     print_text(
         f"learned on {trace} for {task.measure} at {100 * task.budget:g}%: "
-        f"{format_count(result.training, 'page')} for training ({model.training:.3f}), "
+        f"{count_text(result.training, 'page')} for training ({model.training:.3f}), "
         f"{result.validation:,} for validation ({model.validation:.3f}), "
-        f"{result.test:,} for the test; {format_count(result.cycles, 'cycle')}; "
+        f"{result.test:,} for the test; {count_text(result.cycles, 'cycle')}; "
         f"model file {files.model_path}"
     )
     print_text("")

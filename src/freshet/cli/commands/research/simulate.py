@@ -42,15 +42,9 @@ from freshet.backtest.trace import Trace
 from freshet.backtest.trace_formats.open_trace import DEFAULT_CYCLES, DEFAULT_PAGES
 from freshet.cli import trace_options
 from freshet.cli.options import JsonOption, new_app
-from freshet.cli.output import (
-    format_count,
-    print_json,
-    print_table,
-    print_text,
-    print_warning,
-    progress_bar,
-)
+from freshet.cli.output import print_json, print_table, print_text, print_warning, progress_bar
 from freshet.core.errors import StopRequestedError, UsageError
+from freshet.core.humanize import count_text
 
 COLUMNS = ("policy", "budget", "changerate", "ndcg", "freshness", "detection", "detected", "links")
 COMPARISON_COLUMNS = ("policy", "budget", "measure", "difference", "p", "won", "lost", "tied")
@@ -139,7 +133,7 @@ def simulate(
         print_json(rows)
         return
     description = _describe_trace(trace_used, generated=trace_path is None)
-    print_text(f"{description}; means of {format_count(seeds, 'seed')}", "bold")
+    print_text(f"{description}; means of {count_text(seeds, 'seed')}", "bold")
     _print(rows, budgets)
     if curves is not None:
         print_text(f"wrote the measures of every cycle to {curves}")
@@ -180,7 +174,7 @@ def _print(rows: Sequence[BacktestRow], budgets: Sequence[float]) -> None:
 
 
 def _title(budget: float, pages: int) -> str:
-    visits = format_count(visits_per_cycle(budget, pages), "visit")
+    visits = count_text(visits_per_cycle(budget, pages), "visit")
     return f"budget {100 * budget:g}% of the pages per cycle: {visits}"
 
 
@@ -192,7 +186,7 @@ def _baseline(against: str) -> list[str]:
 
 
 def _describe_trace(trace: Trace, *, generated: bool) -> str:
-    pages, cycles = format_count(len(trace.pages), "page"), format_count(trace.cycles, "cycle")
+    pages, cycles = count_text(len(trace.pages), "page"), count_text(trace.cycles, "cycle")
     kind = "generated" if generated else f"{trace.known_share:.1%} of the cells known"
     if not generated and trace.known_share < 1:
         kind += ", the rest imputed" if trace.is_imputed else ", the rest taken as unchanged"
