@@ -282,7 +282,7 @@ def test_another_choice_of_pages_leaves_what_is_kept(tmp_path: Path) -> None:
         assert len(list(complete.page_measurements())) == 2
 
 
-def test_results_that_are_gone_are_asked_for_again(tmp_path: Path) -> None:
+def test_missing_result_files_raise_an_error_with_the_remedy(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
         record(collection, site("a.org/", 3, every=1))
         analysis = analyse_collection(collection, engine=HERE)
@@ -307,7 +307,7 @@ def test_one_version_says_how_little_there_is(tmp_path: Path) -> None:
     assert "a curve needs" in why["shape"]
 
 
-def test_of_a_page_that_changed_at_every_look_no_rate_is_told(tmp_path: Path) -> None:
+def test_a_page_that_changed_at_every_look_has_no_rate(tmp_path: Path) -> None:
     summary = summary_of(tmp_path / "c", *(observe(day, html(f"day {day}")) for day in range(5)))
     assert (summary.interval_hours, summary.expected_hours) == (24.0, None)
     assert dict(summary.why)["expected_hours"] == "changed at every look"

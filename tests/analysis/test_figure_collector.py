@@ -58,7 +58,7 @@ def test_beyond_a_number_of_pages_a_sample_is_held(pages: int, most: int) -> Non
     ]
 
 
-def test_rates_are_learnt_and_told_in_hours() -> None:
+def test_rates_are_learned_and_given_in_hours() -> None:
     collector = FigureCollector()
     for ids, columns in batches(9):
         collector.add_batch(columns, list(map(page, ids)), [()] * len(ids))

@@ -56,7 +56,7 @@ def test_blocks_have_a_sample_of_their_text(tmp_path: Path) -> None:
     assert paragraph.changes == 3
 
 
-def test_blocks_that_change_at_the_same_times_are_told(tmp_path: Path) -> None:
+def test_blocks_that_change_at_the_same_times_are_reported(tmp_path: Path) -> None:
     bodies = [f"<h1>herald</h1><p>{day // 3}</p><h2>{day // 3} more</h2>" for day in range(12)]
     study = study_of(tmp_path / "c", *(observe(n, body.encode()) for n, body in enumerate(bodies)))
     [bound] = study.co_changing

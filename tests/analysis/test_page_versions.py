@@ -185,7 +185,7 @@ def test_a_page_that_was_never_seen_has_an_empty_series() -> None:
 
 
 @pytest.mark.parametrize(("most", "is_whole"), [(500, True), (4, False)])
-def test_survival_is_told_only_of_times_that_the_held_versions_tell_apart(
+def test_survival_is_given_only_for_times_that_the_stored_versions_resolve(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, is_whole: bool
 ) -> None:
     monkeypatch.setattr(page_versions, "MAX_DOMS", most)

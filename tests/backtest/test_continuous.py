@@ -100,9 +100,9 @@ def test_the_first_look_is_only_the_reference() -> None:
 def test_pages_that_seem_to_change_at_every_look_count_only_when_they_do() -> None:
     policy = RoundRobin()
     noisy = ground_truth(pages(1), [on_days(1.5)], is_noisy=np.array([True]))
-    standing = SimulatedCrawler(policy, noisy, 1, START).advance(START + 3 * DAY)
+    score = SimulatedCrawler(policy, noisy, 1, START).advance(START + 3 * DAY)
     assert [changed for _, _, changed in policy.learnt] == [False, True, True, True]
-    assert standing.changes_found == 1
+    assert score.changes_found == 1
 
 
 def test_freshness_goes_by_importance() -> None:
@@ -121,10 +121,10 @@ def test_several_visits_at_once_spend_the_same_budget() -> None:
 @pytest.mark.parametrize("name", POLICY_NAMES)
 def test_every_policy_runs_in_continuous_time(name: str) -> None:
     crawler = SimulatedCrawler(make_policy(name, live=True), random_truth(3, count=10), 20, START)
-    standing = crawler.advance(START + 10 * DAY)
-    assert (standing.policy, standing.visits) == (name, 201)
-    assert 0 < standing.changes_found <= 201
-    assert 0 < standing.freshness < 1
+    score = crawler.advance(START + 10 * DAY)
+    assert (score.policy, score.visits) == (name, 201)
+    assert 0 < score.changes_found <= 201
+    assert 0 < score.freshness < 1
 
 
 def test_the_default_policy_keeps_more_fresh_than_round_robin_and_nutch() -> None:

@@ -18,9 +18,9 @@ SERIES = arrays(np.float64, st.integers(3, 40), elements=st.floats(-100, 100).ma
 def test_the_interval_of_a_worked_example() -> None:
     """Jain 1991, chapter 13: eight values, whose mean may well be 0."""
     values = np.array([-0.04, -0.19, 0.14, -0.09, -0.14, 0.19, 0.04, 0.09])
-    around = confidence_interval(values, confidence=0.90)
-    assert around.mean == pytest.approx(0.0, abs=1e-12)
-    assert around.margin == pytest.approx(0.092, abs=0.001)
+    interval = confidence_interval(values, confidence=0.90)
+    assert interval.mean == pytest.approx(0.0, abs=1e-12)
+    assert interval.margin == pytest.approx(0.092, abs=0.001)
 
 
 def test_a_worked_paired_test() -> None:
@@ -34,9 +34,9 @@ def test_a_worked_paired_test() -> None:
 
 
 def test_a_single_value_has_a_mean_and_no_interval() -> None:
-    around = confidence_interval(np.array([0.25]))
-    assert around.mean == 0.25
-    assert isnan(around.margin)
+    interval = confidence_interval(np.array([0.25]))
+    assert interval.mean == 0.25
+    assert isnan(interval.margin)
     assert isnan(confidence_interval(np.array([])).mean)
 
 
@@ -99,10 +99,10 @@ def test_more_confidence_asks_for_a_wider_interval(values: FloatArray, confidenc
 
 def test_the_interval_holds_the_true_mean_as_often_as_it_says() -> None:
     rng = np.random.default_rng(5)
-    around = [confidence_interval(rng.normal(3.0, 2.0, 5)) for _ in range(4_000)]
-    covered_share = sum(abs(interval.mean - 3.0) <= interval.margin for interval in around) / len(
-        around
-    )
+    intervals = [confidence_interval(rng.normal(3.0, 2.0, 5)) for _ in range(4_000)]
+    covered_share = sum(
+        abs(interval.mean - 3.0) <= interval.margin for interval in intervals
+    ) / len(intervals)
     assert covered_share == pytest.approx(0.95, abs=0.012)
 
 

@@ -93,11 +93,11 @@ def set_up_demo(folder: Path) -> None:
     )
     for listener in sockets:
         listener.close()
-    warm_up(folder / "rehearsal", web)
+    warm_up(folder / "warm_up", web)
     end = START.replace(day=6)
-    race = DemoScoreboard(demo_collection, START, end, 100)
-    race.record_visit(next(iter(demo_collection.web_indices)), START.timestamp())
-    race.scores(end)
+    scoreboard = DemoScoreboard(demo_collection, START, end, 100)
+    scoreboard.record_visit(next(iter(demo_collection.web_indices)), START.timestamp())
+    scoreboard.scores(end)
 
 
 def main(folder: Path) -> None:

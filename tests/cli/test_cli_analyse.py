@@ -21,7 +21,7 @@ def news(run: Run, collection: Path) -> CommandResult:
     return run("analyse", NEWS)
 
 
-def test_a_page_is_told_in_full(news: CommandResult) -> None:
+def test_a_page_is_described_in_full(news: CommandResult) -> None:
     assert news.code == 0
     assert "28 from 2026-01-05 to 2026-02-01" in news.out
     assert "19 in 27 comparisons (bytes 19, text 19" in news.out
@@ -36,7 +36,7 @@ def test_words_that_stay_and_words_that_pass_are_listed(run: Run, collection: Pa
     assert not words["alone"]
 
 
-def test_blocks_are_told_by_how_they_live(run: Run, collection: Path) -> None:
+def test_blocks_are_listed_by_their_changes(run: Run, collection: Path) -> None:
     blocks = run("analyse", NEWS, "--json").json["blocks"]
     habits = {block["text"]: (block["habit"], block["changes"]) for block in blocks}
     assert habits["The Valley Herald"] == ("stays", 0)
@@ -45,7 +45,7 @@ def test_blocks_are_told_by_how_they_live(run: Run, collection: Path) -> None:
     assert all(0.0 <= block["presence"] <= 1.0 for block in blocks)
 
 
-def test_a_curve_is_told_with_its_points(run: Run, collection: Path) -> None:
+def test_a_curve_is_printed_with_its_points(run: Run, collection: Path) -> None:
     curve = run("analyse", NEWS, "--json").json["curve"]
     assert curve["dice"][0] == 1.0
     assert len(curve["dice"]) == len(curve["hours"]) == len(curve["counts"])
@@ -164,7 +164,7 @@ def test_a_masked_page_says_what_its_mask_does_not_touch(run: Run, collection: P
     assert run("analyse", NEWS, "--json").json["masked"]
 
 
-def test_rounds_are_told_below_the_groups(
+def test_bursts_are_listed_below_the_groups(
     run: Run, collection: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "change within the hour" not in run("analyse").out
@@ -225,7 +225,7 @@ def test_a_collection_without_pages_says_so(run: Run, empty: Path) -> None:
     assert "no histogram of intervals" in result.err
 
 
-def test_a_page_that_changes_at_every_look_is_told_so(run: Run, collection: Path) -> None:
+def test_a_page_that_changes_at_every_look_is_reported_as_such(run: Run, collection: Path) -> None:
     document = run("analyse", CLOCK, "--json").json
     assert document["summary"]["changes"] == 27
     always = [block["text"] for block in document["blocks"] if block["habit"] == "always changes"]

@@ -1,4 +1,4 @@
-"""What the command line tells of rounds: which looks they took, and what they cost today."""
+"""Bursts in the output: their looks and today's cost."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -25,16 +25,16 @@ def sample(course: BurstProgress, offset: float, *, apart: bool = False) -> None
         collection.catalog.append_visits([VisitEntry(Visit(uuid4().bytes, page, now, Outcome.OK))])
 
 
-def take_rounds() -> None:
+def take_bursts() -> None:
     sample(BurstProgress(BurstKind.FAST, 0.0), 0.0)
     sample(BurstProgress(BurstKind.FAST, 0.0, step=1), 120.0)
     sample(BurstProgress(BurstKind.INSTANT, 0.0), 0.0, apart=True)
     sample(BurstProgress(BurstKind.INSTANT, 0.0, step=1), 0.0, apart=True)
 
 
-def test_history_marks_the_looks_of_rounds(run: Run, collection: Path) -> None:
+def test_history_marks_the_looks_of_bursts(run: Run, collection: Path) -> None:
     assert "round" not in run("history", NEWS, "--limit", "3").out
-    take_rounds()
+    take_bursts()
     result = run("history", NEWS, "--limit", "5")
     for mark in ("fast, first", "fast, 2 minutes", "instant, first", "instant, one delay apart"):
         assert mark in result.out
@@ -45,7 +45,7 @@ def test_history_marks_the_looks_of_rounds(run: Run, collection: Path) -> None:
 
 def test_status_tells_what_rounds_used_today(run: Run, collection: Path) -> None:
     assert "were for rounds" not in run("status").out
-    take_rounds()
+    take_bursts()
     result = run("status")
     assert "4 of them were used for bursts (limit 50); 1 page is in a burst now" in result.out
     today = run("status", "--json").json["today"]

@@ -24,13 +24,13 @@ def noted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection with one visit to a page of plain text."""
     path = tmp_path_factory.mktemp("noted") / "c"
     snapshot = Snapshot(URL, b"the river rose", 200, (("content-type", "text/plain"),))
-    arrival = Observation(
+    observation = Observation(
         URL, "", datetime(2026, 1, 1, tzinfo=UTC), b"u" * 16, snapshot, status=200
     )
     with Collection.create(path, contact="you@example.org") as collection:
         collection.add(URL)
         with collection.recording() as recorder:
-            recorder.record([arrival])
+            recorder.record([observation])
     return path
 
 

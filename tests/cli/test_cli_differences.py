@@ -56,7 +56,7 @@ def test_where_nothing_is_new_that_is_said(run: Run, collection: Path) -> None:
         (("--html", "nowhere/a.html"), 5, "cannot be written"),
     ],
 )
-def test_what_cannot_be_told_is_one_line(
+def test_an_impossible_comparison_is_one_line(
     run: Run, collection: Path, words: tuple[str, ...], code: int, message: str
 ) -> None:
     result = run("diff", NEWS, *words)

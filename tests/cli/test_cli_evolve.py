@@ -103,7 +103,7 @@ def test_the_model_can_be_back_tested(run: Run, folder: str) -> None:
     assert result.json[0]["ndcg"] == again.json[0]["ndcg"] > 0
 
 
-def test_folds_are_told_with_their_margins(run: Run, folder: str) -> None:
+def test_folds_are_printed_with_their_margins(run: Run, folder: str) -> None:
     result = run(*words(folder, "--folds", "3", "--seeds", "1"))
     assert "means over 3 folds with 95% intervals" in result.out
     assert "policy" in result.out

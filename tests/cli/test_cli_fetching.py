@@ -148,7 +148,7 @@ def running(
 
 
 class TestWatch:
-    def test_what_was_found_is_told(self, watched: tuple[CrawledSite, Any]) -> None:
+    def test_the_result_is_printed(self, watched: tuple[CrawledSite, Any]) -> None:
         watch_result = watched[1][0]
         assert (watch_result["visit"]["outcome"], watch_result["words"], watch_result["links"]) == (
             "ok",
@@ -157,7 +157,7 @@ class TestWatch:
         )
         assert watch_result["title"].startswith("News")
 
-    def test_a_first_forecast_and_the_next_check_are_told(
+    def test_a_first_forecast_and_the_next_check_are_printed(
         self, watched: tuple[CrawledSite, Any]
     ) -> None:
         watch_result = watched[1][0]
@@ -245,7 +245,7 @@ class TestRun:
             assert opened.check().problems == []
             assert opened.catalog.leases() == []
 
-    def test_what_is_spent_is_what_was_asked_for(self, crawl_run: tuple[CrawledSite, Any]) -> None:
+    def test_the_spending_equals_the_requests(self, crawl_run: tuple[CrawledSite, Any]) -> None:
         with crawl_run[0].open() as opened:
             today = opened.status().today
             rows = [row for page in opened.pages() for row in page.history()]
@@ -291,7 +291,7 @@ class TestBesideARunningCrawl:
         output = run("status", "--collection", str(running.path)).out
         assert re.search(r"being written by '.* run .*'", output)
 
-    def test_a_page_asked_for_is_visited_again(self, run: Run, running: CrawledSite) -> None:
+    def test_a_requested_page_is_visited_again(self, run: Run, running: CrawledSite) -> None:
         url = f"{running.url}/still"
         with running.open() as opened:
             before = len(opened.page(url).history())

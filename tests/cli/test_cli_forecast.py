@@ -32,11 +32,11 @@ def visit(minutes_ago: float, words: str = "", outcome: Outcome | None = None) -
     return Observation(URL, "", time, uid, snapshot, status=200)
 
 
-def record(path: Path, *arrivals: Observation) -> None:
+def record(path: Path, *observations: Observation) -> None:
     with Collection.open(path) as opened:
         opened.add(URL)
         with opened.recording() as recorder:
-            recorder.record(list(arrivals))
+            recorder.record(list(observations))
 
 
 @pytest.mark.parametrize("gap", [0.2, 5.0, 600.0])

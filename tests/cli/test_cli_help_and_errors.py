@@ -95,7 +95,7 @@ def test_an_error_is_no_json_but_a_line_and_a_code(run: Run, empty: Path) -> Non
     assert result.err.startswith("freshet: ")
 
 
-def test_a_fault_of_ours_is_one_line_unless_more_is_asked_for(
+def test_an_internal_error_is_one_line_without_the_debug_option(
     run: Run, empty: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*words: Any, **options: Any) -> None:
@@ -196,7 +196,7 @@ def test_an_interrupted_command_says_so(
     assert result.err.startswith("freshet: interrupted; ")
 
 
-def test_a_terminal_is_asked_for_the_contact(
+def test_a_terminal_is_prompted_for_the_contact(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", Terminal("you@example.org\n"))

@@ -148,7 +148,7 @@ def test_a_collection_leaves_and_comes_back_as_a_wacz_file(
     assert (result.code, result.json["visits"], result.json["bad"]) == (0, 168, 0)
 
 
-def test_a_wacz_file_with_another_digest_is_told_and_ends_with_4(
+def test_a_wacz_file_with_another_digest_is_reported_and_ends_with_4(
     run: Run, collection: Path, tmp_path: Path
 ) -> None:
     run("export", "wacz", "../news.wacz")

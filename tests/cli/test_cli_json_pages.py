@@ -23,8 +23,8 @@ def items(*names: str, beta: bool = True, owner: str | None = None) -> dict[str,
 
 def look_at(collection: Collection, bodies: Sequence[bytes], *, first_day: int = 0) -> None:
     for day, body in enumerate(bodies, first_day):
-        arrival = replace(observe(day, body, url=API), snapshot=Snapshot(API, body, 200, TYPE))
-        record(collection, [arrival])
+        observation = replace(observe(day, body, url=API), snapshot=Snapshot(API, body, 200, TYPE))
+        record(collection, [observation])
 
 
 @pytest.fixture

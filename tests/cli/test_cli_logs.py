@@ -80,7 +80,7 @@ def test_a_fault_is_logged_with_its_trace_on_the_same_line(file: Path) -> None:
     assert "ValueError" in json.loads(line)["trace"]
 
 
-def test_a_log_that_was_moved_away_is_begun_anew(file: Path, tmp_path: Path) -> None:
+def test_a_log_that_was_moved_away_is_created_again(file: Path, tmp_path: Path) -> None:
     with log_to_file(file):
         log_event("first")
         file.rename(tmp_path / "run.log.1")

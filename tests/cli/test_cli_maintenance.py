@@ -29,7 +29,7 @@ def test_everything_is_measured_again_when_no_page_is_named(run: Run, collection
     assert run("measure", "--again").out == "Recomputed 155 visits.\n"
 
 
-def test_measuring_needs_to_be_asked_for(run: Run, collection: Path) -> None:
+def test_measuring_needs_an_option(run: Run, collection: Path) -> None:
     assert run("measure").code == 2
     assert run("measure", "--again", "--tag", "nosuch").code == 3
 
@@ -47,7 +47,7 @@ def test_damage_is_found_and_named(run: Run, collection: Path) -> None:
     assert len(run("check", "--json").json["problems"]) == 2
 
 
-def test_a_repair_says_what_it_mended(run: Run, collection: Path) -> None:
+def test_a_repair_lists_what_it_repaired(run: Run, collection: Path) -> None:
     damage(collection)
     mended = run("check", "--repair", "--json").json["mended"]
     assert any("damaged bytes kept" in line for line in mended)
@@ -55,7 +55,7 @@ def test_a_repair_says_what_it_mended(run: Run, collection: Path) -> None:
     assert run("status", "--json").json["counts"]["visits"] == 168
 
 
-def test_a_missing_file_is_damage_that_can_be_mended(run: Run, collection: Path) -> None:
+def test_a_missing_file_is_damage_that_can_be_repaired(run: Run, collection: Path) -> None:
     next((collection / "archive").glob("*.warc.gz")).unlink()
     assert run("check").code == 7
     assert run("check", "--repair").code == 0
@@ -174,7 +174,7 @@ def test_a_collection_of_a_newer_version_is_refused(run: Run, collection: Path) 
     assert "install a newer Freshet" in result.err
 
 
-def test_a_second_writer_is_refused_and_told_who_writes(
+def test_a_second_writer_is_refused_with_the_first_one(
     run: Run, collection: Path, small_warc: Path
 ) -> None:
     with ArchiveLock(collection / "archive", command="freshet run"):

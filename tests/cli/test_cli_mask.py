@@ -27,7 +27,7 @@ def test_rules_are_added_shown_and_taken_out_for_good(run: Run, collection: Path
     assert run("mask", NEWS, "--json").json["never"] == ["read # minutes ago"]
 
 
-def test_visits_so_far_are_measured_again_when_asked(run: Run, collection: Path) -> None:
+def test_earlier_visits_are_measured_again_on_request(run: Run, collection: Path) -> None:
     before = sum(bool(row["change"]) for row in run("history", NEWS, "--json").json)
     measured = run("mask", NEWS, "--hide", "/html/body/ul", "--again", "--json").json["measured"]
     assert measured == before

@@ -132,7 +132,7 @@ def test_run_refuses_a_budget_time_or_port_that_is_none(run: Run, empty: Path) -
 
 
 @pytest.mark.parametrize("name", ["run", "watch"])
-def test_a_second_writer_is_refused_and_told_who_holds_the_archive(
+def test_a_second_writer_is_refused_with_the_holder_of_the_archive(
     run: Run, collection: Path, name: str
 ) -> None:
     words = ["watch", "https://new.example/"] if name == "watch" else ["run"]

@@ -65,12 +65,12 @@ def test_a_change_says_what_is_new(
     assert lines == [f"12:00:00 UTC  {URL}  {words}"]
 
 
-def test_a_first_look_is_told_once(narrator: ProgressLog, lines: list[str]) -> None:
+def test_a_first_look_is_logged_once(narrator: ProgressLog, lines: list[str]) -> None:
     narrator(crawl_event(None, None))
     assert lines == [f"12:00:00 UTC  {URL}  first look"]
 
 
-def test_the_first_failure_of_its_kind_at_a_host_is_told_with_its_reason(
+def test_the_first_failure_of_its_kind_at_a_host_is_logged_with_its_reason(
     narrator: ProgressLog, lines: list[str]
 ) -> None:
     why = "127.0.0.1 is special; network.allow opens it"
@@ -79,7 +79,7 @@ def test_the_first_failure_of_its_kind_at_a_host_is_told_with_its_reason(
     assert lines == [f"12:00:00 UTC  {URL}  refused: {why}", f"12:00:00 UTC  {URL}  timeout"]
 
 
-def test_a_host_that_closes_is_told_every_time_with_what_it_failed_by(
+def test_a_host_that_closes_is_logged_every_time_with_its_failures(
     narrator: ProgressLog, lines: list[str]
 ) -> None:
     first = HostClosing("a.example", NOW, NOW + timedelta(minutes=1), 1, "status 429")
@@ -91,7 +91,7 @@ def test_a_host_that_closes_is_told_every_time_with_what_it_failed_by(
     ]
 
 
-def test_only_the_first_few_hosts_that_close_are_told(
+def test_only_the_first_few_hosts_that_close_are_logged(
     narrator: ProgressLog, lines: list[str]
 ) -> None:
     closings = [HostClosing(f"h{n}.example", NOW, NOW, 1, "timeout") for n in range(50)]
@@ -99,7 +99,7 @@ def test_only_the_first_few_hosts_that_close_are_told(
     assert len(lines) == progress_log.MAX_REPORTED
 
 
-def test_only_the_first_few_first_looks_are_told(lines: list[str]) -> None:
+def test_only_the_first_few_first_looks_are_logged(lines: list[str]) -> None:
     everywhere = SimpleNamespace(pages_by_id=lambda ids: {i: replace(PAGE, id=i) for i in ids})
     narrator = ProgressLog(cast("Catalog", everywhere), lines.append)
     for page in range(50):
@@ -121,14 +121,14 @@ def test_every_visit_is_logged_with_what_is_known_of_it(
     assert narrator.counts.outcomes == {"gone": 1}
 
 
-def test_a_page_removed_meanwhile_is_counted_and_not_told(
+def test_a_page_removed_meanwhile_is_counted_and_not_logged(
     narrator: ProgressLog, lines: list[str]
 ) -> None:
     narrator(crawl_event(Change(True), page=2))
     assert (lines, narrator.counts.changes) == ([], 1)
 
 
-def test_each_minute_the_progress_is_told(
+def test_each_minute_the_progress_is_logged(
     lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = iter((0.0, 59.0, 60.0, 60.0, 61.0))

@@ -55,7 +55,7 @@ def test_show_tells_what_is_known_of_a_page(run: Run, collection: Path) -> None:
     assert (document["version"], document["versions"], document["language"]) == (1, 28, "en")
 
 
-def test_a_page_that_is_empty_without_scripts_is_told_as_such(run: Run, empty: Path) -> None:
+def test_a_page_that_is_empty_without_scripts_is_reported_as_such(run: Run, empty: Path) -> None:
     url = visit(run, "<html><body><script>fill()</script></body></html>")
     for command in ("history", "show"):
         assert "empty: needs a browser that runs scripts" in run(command, url).out

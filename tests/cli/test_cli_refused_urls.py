@@ -1,4 +1,4 @@
-"""What is no http(s) URL never becomes a live page, whatever way it comes."""
+"""A URL that is not http(s) never becomes a live page."""
 
 from pathlib import Path
 

@@ -162,11 +162,11 @@ def test_nothing_of_an_earlier_collection_keeps_a_password_in_clear(folder: Path
         catalog.set_host_states([HostState("one.example", robots={"why": why})])
         number = catalog.start_import("csv", "in.csv", "csv", now)
         catalog.add_bad_rows(number, [BadRow("in.csv", "page 'ftp://me:hush@h/' is no URL")])
-        arrival = Observation(
+        observation = Observation(
             old[0].key.url, "", now, b"1" * 16, outcome=Outcome.UNREACHABLE, why=why
         )
         with opened.recording() as recorder:
-            recorder.record([arrival])
+            recorder.record([observation])
         with sqlite3.connect(folder / "catalog.db") as table:
             table.execute("UPDATE visits SET page_id = ?", [ids[0]])
         table.close()

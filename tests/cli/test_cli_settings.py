@@ -64,7 +64,7 @@ def test_what_is_set_shows_with_the_page(run: Run, collection: Path) -> None:
     assert run("show", NEWS, "--json").json["settings"]["importance"] == 5.0
 
 
-def test_counts_as_says_how_old_visits_are_measured_anew(run: Run, collection: Path) -> None:
+def test_counts_as_says_how_old_visits_are_measured_again(run: Run, collection: Path) -> None:
     assert "freshet measure --again" in run("set", "counts_as=words:3", "--page", NEWS).out
 
 

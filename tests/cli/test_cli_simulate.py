@@ -53,7 +53,7 @@ def test_a_row_has_every_figure(run: Run, folder: str) -> None:
     assert all(0 <= row[name] <= 1 for row in rows for name in ("changerate", "ndcg", "freshness"))
 
 
-def test_all_means_every_policy_and_ceiling(run: Run, folder: str) -> None:
+def test_all_means_every_policy_and_oracle(run: Run, folder: str) -> None:
     rows = run("simulate", folder, "--seeds", "1", "--json").json
     assert {row["policy"] for row in rows} == {*POLICY_NAMES, *CYCLE_ORACLES}
     assert all(row["budget"] == 0.05 for row in rows)
@@ -211,7 +211,7 @@ def test_only_one_policy_can_be_the_one_to_beat(run: Run, folder: str) -> None:
     assert run("simulate", folder, "--against", "nuttch").code == 2
 
 
-def test_guessed_cells_are_told(run: Run, tmp_path: Path) -> None:
+def test_guessed_cells_are_reported(run: Run, tmp_path: Path) -> None:
     """Of four pages seen on 20 days, two days of each are not known; all change every other day."""
     lines = [
         f"https://example.org/{page},{FIRST + timedelta(days=day)},{day % 2}"

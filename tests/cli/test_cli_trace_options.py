@@ -22,7 +22,7 @@ def table(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_table_can_be_crawled_as_it_is_and_bad_rows_are_told(run: Run, table: Path) -> None:
+def test_a_table_can_be_crawled_as_it_is_and_bad_rows_are_reported(run: Run, table: Path) -> None:
     result = run("simulate", str(table), "--policy", "age", "--seeds", "1", "--json")
     row = result.json[0]
     assert (row["trace"], row["pages"], row["cycles"]) == ("shop", 10, DAYS)

@@ -16,21 +16,21 @@ from tests.record.record_samples import (
     record,
 )
 
-ARRIVALS = [observe(day, html(f"day {day}")) for day in range(3)]
+OBSERVATIONS = [observe(day, html(f"day {day}")) for day in range(3)]
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
 
-def bare(body: bytes, record_id: str = "") -> WarcRecord:
+def response_without_digest(body: bytes, record_id: str = "") -> WarcRecord:
     """Return a response as some writers leave it: without any digest."""
-    collection = build_response(URL, START, HEAD + body)
-    kept = tuple(pair for pair in collection.headers if not pair[0].endswith("-Digest"))
+    record = build_response(URL, START, HEAD + body)
+    headers = tuple(pair for pair in record.headers if not pair[0].endswith("-Digest"))
     return WarcRecord(
-        collection.type,
-        record_id or collection.id,
-        collection.date,
-        collection.target_uri,
-        kept,
-        collection.block,
+        record.type,
+        record_id or record.id,
+        record.date,
+        record.target_uri,
+        headers,
+        record.block,
     )
 
 
@@ -39,8 +39,13 @@ def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
 
 
 def test_a_payload_without_a_digest_is_held_against_its_row(tmp_path: Path) -> None:
-    old = bare(html("hello 100"), "urn:uuid:00000000-0000-4000-8000-000000000001")
-    others = (encode_record(bare(html(f"hello {number}"), old.id)) for number in range(101, 1000))
+    old = response_without_digest(
+        html("hello 100"), "urn:uuid:00000000-0000-4000-8000-000000000001"
+    )
+    others = (
+        encode_record(response_without_digest(html(f"hello {number}"), old.id))
+        for number in range(101, 1000)
+    )
     altered = next(member for member in others if len(member) == len(encode_record(old)))
     (tmp_path / "a.warc.gz").write_bytes(encode_record(old))
     with make_collection(tmp_path / "c") as collection:
@@ -54,11 +59,14 @@ def test_a_payload_without_a_digest_is_held_against_its_row(tmp_path: Path) -> N
 
 def test_what_a_crash_leaves_in_an_open_file_is_a_note_and_no_damage(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
-        record(collection, ARRIVALS)
+        record(collection, OBSERVATIONS)
         [path] = collection.archive_folder.glob("*.warc.gz")
         path.rename(path.with_name(path.name + ".open"))
         with path.with_name(path.name + ".open").open("ab") as file:
-            file.write(encode_record(bare(html("not acknowledged"))) + b"\x1f\x8b\x08torn")
+            file.write(
+                encode_record(response_without_digest(html("not acknowledged")))
+                + b"\x1f\x8b\x08torn"
+            )
         report = collection.check()
         assert report.is_sound
         assert "left by a crash" in report.notes[0]
@@ -80,7 +88,7 @@ def test_another_record_under_the_same_identity_is_listed(tmp_path: Path) -> Non
 
 def test_a_missing_catalog_is_rebuilt_from_the_archive(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
-        record(collection, ARRIVALS)
+        record(collection, OBSERVATIONS)
         before = page_facts(collection)
     for path in (tmp_path / "c").glob("catalog.db*"):
         path.unlink()

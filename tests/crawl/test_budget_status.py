@@ -32,13 +32,15 @@ def today(collection: Collection, budget: str = "") -> DayBudgetStatus:
     return day_budget_status(collection, collection.catalog.last_outcome_counts(), budget=budget)
 
 
-def test_what_is_spent_and_left_is_told_and_robots_apart(collection: Collection) -> None:
+def test_spent_and_remaining_requests_are_shown_and_robots_separately(
+    collection: Collection,
+) -> None:
     collection.add(URL)
     collection.catalog.book_requests(TODAY, 400, 3)
     assert today(collection) == DayBudgetStatus(TODAY, 500, 400, 100, 3, 0, share=50)
 
 
-def test_what_bursts_used_and_may_use_is_told(collection: Collection) -> None:
+def test_requests_used_by_bursts_and_their_share_are_shown(collection: Collection) -> None:
     page = collection.add(URL)
     lease = Lease(0, "crawl", NOW, NOW + timedelta(hours=1))
     course = BurstProgress(BurstKind.FAST, NOW.timestamp())
@@ -61,7 +63,7 @@ def test_too_few_pages_put_a_budget_out_of_reach(collection: Collection) -> None
     assert status.reasons == ("pages: 1, each visited at most every 60 s",)
 
 
-def test_a_host_that_may_not_be_asked_often_is_named(collection: Collection) -> None:
+def test_a_host_with_a_long_delay_is_named(collection: Collection) -> None:
     collection.add_many([f"{URL}/{number}" for number in range(40)])
     collection.catalog.set_host_states([HostState("example.org", delay=3_600.0)])
     status = today(collection)

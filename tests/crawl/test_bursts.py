@@ -592,7 +592,7 @@ def test_a_share_too_small_for_fast_bursts_is_enough_for_an_instant_one_a_day(
         assert web.go_on(6 * HOUR, 2 * MINUTE) == []
 
 
-def test_pages_asked_for_alone_get_no_bursts(tmp_path: Path) -> None:
+def test_pages_requested_alone_get_no_bursts(tmp_path: Path) -> None:
     clock = FixedClock(NOON)
     folder = make(tmp_path / "c")
     with crawling(folder, clock) as session:

@@ -135,7 +135,7 @@ def test_a_misspelt_policy_is_refused_where_the_settings_are_read(tmp_path: Path
 
 
 @pytest.mark.parametrize("content", [None, "", "{}", '{"format": "freshet-model"'])
-def test_a_missing_or_damaged_model_is_refused_by_plans_and_told_by_the_doctor(
+def test_a_missing_or_damaged_model_is_refused_by_plans_and_reported_by_doctor(
     tmp_path: Path, content: str | None
 ) -> None:
     with opened_with(tmp_path / "c", "models/news.json") as collection:

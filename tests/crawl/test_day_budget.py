@@ -25,7 +25,7 @@ def budget_of(catalog: Catalog, *, catch_up: bool = False) -> DayBudget:
     return DayBudget(catalog, Budget.parse("48/day"), lambda: 0, catch_up=catch_up)
 
 
-def test_what_the_day_has_not_used_is_made_up_only_where_that_is_asked_for(
+def test_an_unused_part_of_the_budget_is_made_up_only_if_set(
     catalog: Catalog,
 ) -> None:
     budget_of(catalog).book(20, NOON)

@@ -50,7 +50,7 @@ def test_a_host_of_which_nothing_is_remembered_is_open() -> None:
         ({"failing_since": NOW, "why": "timeout"}, "robots.txt cannot be had (timeout, "),
     ],
 )
-def test_what_came_of_asking_for_robots_txt_is_told(kept: dict[str, Any], text: str) -> None:
+def test_the_result_of_requesting_robots_txt_is_described(kept: dict[str, Any], text: str) -> None:
     state = HostState("a.example", robots={"fetched": NOW, **kept})
     assert host_view(state, POLITE, NOON).robots.startswith(text)
 
@@ -85,7 +85,7 @@ def test_a_delay_below_a_second_gives_a_host_several_turns_a_second() -> None:
     assert turns_within(1.0, 0.5) == 3
 
 
-def test_no_more_pages_are_chosen_than_asked_for_or_than_their_hosts_have_room() -> None:
+def test_no_more_pages_are_chosen_than_requested_or_than_their_hosts_allow() -> None:
     caps = HostCaps(hash_names(["a.example"]), np.array([1]), 2)
     names = ["a.example"] * 2 + ["b.example"] * 3 + ["c.example"]
     pages = dict(enumerate(names))

@@ -178,7 +178,9 @@ def watch_slots(collection: Collection, numbers: range, counted_until: int) -> N
 
 
 @pytest.mark.parametrize("counts_on", [True, False], ids=["the counter counts on", "all rests"])
-def test_news_in_a_masked_place_is_told_once_it_has_stayed(tmp_path: Path, counts_on: bool) -> None:
+def test_a_change_in_a_masked_part_is_reported_once_it_persists(
+    tmp_path: Path, counts_on: bool
+) -> None:
     with make_collection(tmp_path / "c") as collection:
         watch_slots(collection, range(60), counted_until=60 if counts_on else 30)
         found = changes(collection)
@@ -258,7 +260,7 @@ def test_a_damaged_record_does_not_stop_learning(tmp_path: Path) -> None:
         assert page_mask(collection, collection.page(URL)).rules
 
 
-def test_news_that_came_to_stay_before_a_restart_is_told_after_it(tmp_path: Path) -> None:
+def test_a_change_that_persisted_before_a_restart_is_reported_after_it(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
         watch_slots(collection, range(32), counted_until=30)
         watch_slots(collection, range(32, 44), counted_until=30)

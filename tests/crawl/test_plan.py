@@ -72,7 +72,7 @@ def test_a_spent_budget_leaves_visits_to_the_next_day(collection: Collection) ->
     assert choice.expected == NOW.replace(hour=0, minute=0) + timedelta(days=1)
 
 
-def test_pages_asked_for_come_first_then_those_never_seen(collection: Collection) -> None:
+def test_requested_pages_come_first_then_those_never_seen(collection: Collection) -> None:
     [old] = record_visits(collection, "old")
     new, wanted = "https://example.org/new", "https://other.example/wanted"
     collection.add(new)
@@ -86,7 +86,7 @@ def test_pages_asked_for_come_first_then_those_never_seen(collection: Collection
     assert plan.choices[2].page.url == old
 
 
-def test_a_host_is_asked_no_more_often_than_its_delay(collection: Collection) -> None:
+def test_requests_to_a_host_keep_its_delay(collection: Collection) -> None:
     record_visits(collection, "a", "b", "c")
     collection.catalog.set_host_states([HostState("example.org", delay=7_200.0)])
     times = [choice.expected for choice in collection.plan(budget=10_000).choices]

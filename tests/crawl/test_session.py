@@ -223,7 +223,7 @@ def test_a_page_made_more_important_is_taken_up(folder: Path) -> None:
         assert after == pytest.approx(3 * before)
 
 
-def test_a_page_someone_asked_for_does_not_wait_for_the_pace(folder: Path) -> None:
+def test_a_requested_page_does_not_wait_for_the_pace(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100/day") as session:
         visit_all(session, clock)
@@ -236,7 +236,7 @@ def test_a_page_someone_asked_for_does_not_wait_for_the_pace(folder: Path) -> No
         assert draw(session, clock) == ()
 
 
-def test_pages_asked_for_leave_other_hosts_their_turn(folder: Path) -> None:
+def test_requested_pages_leave_other_hosts_their_turn(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100/day") as session:
         with Collection.open(folder) as beside:

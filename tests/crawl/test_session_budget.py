@@ -110,7 +110,7 @@ def test_a_budget_begun_late_in_the_day_is_not_squeezed_into_its_last_hours(fold
     assert counts == [1, 5, 5, 5, 5]
 
 
-def test_pages_never_seen_and_pages_asked_for_do_not_wait_late_in_the_day(folder: Path) -> None:
+def test_pages_never_seen_and_requested_pages_do_not_wait_late_in_the_day(folder: Path) -> None:
     clock = FixedClock(NOON + timedelta(hours=11))
     with crawling(folder, clock, "240/day") as session:
         assert len(visit_all(session, clock)) == PAGES

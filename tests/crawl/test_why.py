@@ -1,4 +1,4 @@
-"""Why a page stands where it stands: what is in the way comes first, then the numbers."""
+"""`why` lists obstacles first, then the figures."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -128,7 +128,7 @@ def test_a_page_outside_its_hours_says_so(collection: Collection) -> None:
     assert explanation.expected == NOW.replace(hour=20, minute=0)
 
 
-def test_a_closed_host_and_its_robots_are_told(collection: Collection) -> None:
+def test_a_closed_host_and_its_robots_are_listed(collection: Collection) -> None:
     looks(collection, "a")
     robots = {"fetched": NOW.timestamp(), "status": 404, "rules": "", "expires": 0.0}
     until = NOW + timedelta(hours=1)

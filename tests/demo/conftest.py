@@ -13,7 +13,7 @@ DAYS = 14
 
 @pytest.fixture(scope="session")
 def demo_collection(tmp_path_factory: pytest.TempPathFactory) -> DemoCollection:
-    """A collection of every page of a living web."""
+    """A collection of every page of a simulated web."""
     web = SimulatedWeb(1, START, DAYS)
     origins = [f"http://127.0.0.1:{8000 + host}" for host in range(len(web.hosts))]
     return build_collection(

@@ -199,7 +199,7 @@ def test_a_page_request_before_robots_txt_breaks_the_promise(
     assert not robots_were_obeyed(replace(sound, log=log)).kept
 
 
-def test_a_forbidden_address_that_was_asked_for_breaks_the_promise(sound: CrawlEvidence) -> None:
+def test_a_request_to_a_forbidden_address_breaks_the_promise(sound: CrawlEvidence) -> None:
     sound.log.add(LoggedRequest(to_epoch(at(300)), 0, "/suggested/1", 404))
     verdict = robots_were_obeyed(sound)
     assert not verdict.kept
@@ -227,10 +227,10 @@ def test_answers_of_304_are_counted(
 
 @pytest.mark.parametrize(("ours", "kept"), [(0.76, True), (0.73, True), (0.72, False)])
 def test_copies_are_compared_with_those_of_round_robin(ours: float, kept: bool) -> None:
-    rivals = (CrawlerScore("age", 0, 0, 0.73, 0.0), CrawlerScore("nutch", 0, 0, 0.5, 0.0))
+    baselines = (CrawlerScore("age", 0, 0, 0.73, 0.0), CrawlerScore("nutch", 0, 0, 0.5, 0.0))
     verdict = copies_were_as_fresh_as_round_robin((
         CrawlerScore("freshet", 0, 0, ours, 0.0),
-        *rivals,
+        *baselines,
     ))
     assert verdict.promise == "copies were at least as fresh as by round-robin"
     assert verdict.kept is kept

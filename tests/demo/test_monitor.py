@@ -29,8 +29,10 @@ END = START + timedelta(days=DAYS)
 def monitor(demo_collection: DemoCollection) -> CrawlMonitor:
     policy = make_policy("bayes-freshness", live=True)
     policy.add(demo_collection.page_table)
-    race = DemoScoreboard(demo_collection, START, END, 100)
-    return CrawlMonitor(demo_collection, race, policy, RequestLog(), (START, END), page_count=3)
+    scoreboard = DemoScoreboard(demo_collection, START, END, 100)
+    return CrawlMonitor(
+        demo_collection, scoreboard, policy, RequestLog(), (START, END), page_count=3
+    )
 
 
 def page_of_kind(demo_collection: DemoCollection, kind: str) -> int:

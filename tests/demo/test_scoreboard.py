@@ -14,7 +14,7 @@ DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def race(demo_collection: DemoCollection) -> DemoScoreboard:
+def scoreboard(demo_collection: DemoCollection) -> DemoScoreboard:
     return DemoScoreboard(demo_collection, START, END, budget_per_day=20)
 
 
@@ -29,37 +29,37 @@ def share_of(demo_collection: DemoCollection, page: int) -> float:
 
 
 def test_a_copy_of_a_changed_page_is_news_and_one_of_an_unchanged_page_is_not(
-    race: DemoScoreboard, demo_collection: DemoCollection
+    scoreboard: DemoScoreboard, demo_collection: DemoCollection
 ) -> None:
     news = page_of_kind(demo_collection, "news")
     changed = float(demo_collection.web.change_times(demo_collection.web_indices[news])[0])
-    assert not race.record_visit(news, changed - 2)
-    assert not race.record_visit(news, changed - 1)
-    assert race.record_visit(news, changed + 1)
-    standing = race.scores(from_epoch(changed + 2))[0]
-    assert (standing.visits, standing.changes_found) == (3, 1)
-    assert standing.fresh_now == pytest.approx(share_of(demo_collection, news))
+    assert not scoreboard.record_visit(news, changed - 2)
+    assert not scoreboard.record_visit(news, changed - 1)
+    assert scoreboard.record_visit(news, changed + 1)
+    score = scoreboard.scores(from_epoch(changed + 2))[0]
+    assert (score.visits, score.changes_found) == (3, 1)
+    assert score.fresh_now == pytest.approx(share_of(demo_collection, news))
 
 
 def test_freshness_counts_after_the_first_day(
-    race: DemoScoreboard, demo_collection: DemoCollection
+    scoreboard: DemoScoreboard, demo_collection: DemoCollection
 ) -> None:
     static = page_of_kind(demo_collection, "static")
-    race.scores(START + DAY)
-    race.record_visit(static, to_epoch(START + 2 * DAY))
-    standing = race.scores(START + 5 * DAY)[0]
-    assert standing.freshness == pytest.approx(share_of(demo_collection, static) * 3 / 4)
+    scoreboard.scores(START + DAY)
+    scoreboard.record_visit(static, to_epoch(START + 2 * DAY))
+    score = scoreboard.scores(START + 5 * DAY)[0]
+    assert score.freshness == pytest.approx(share_of(demo_collection, static) * 3 / 4)
 
 
 def test_failed_or_late_visits_refresh_no_copy(
-    race: DemoScoreboard, demo_collection: DemoCollection
+    scoreboard: DemoScoreboard, demo_collection: DemoCollection
 ) -> None:
     static = page_of_kind(demo_collection, "static")
-    assert not race.record_visit(static, None)
-    assert not race.record_visit(static, to_epoch(END) + 1)
-    standing = race.scores(END + DAY)[0]
-    assert (standing.visits, standing.changes_found, standing.fresh_now) == (2, 0, 0.0)
+    assert not scoreboard.record_visit(static, None)
+    assert not scoreboard.record_visit(static, to_epoch(END) + 1)
+    score = scoreboard.scores(END + DAY)[0]
+    assert (score.visits, score.changes_found, score.fresh_now) == (2, 0, 0.0)
 
 
-def test_scoring_ends_with_the_time_of_the_web(race: DemoScoreboard) -> None:
-    assert race.scores(END + DAY) == race.scores(END + 2 * DAY)
+def test_scoring_ends_with_the_time_of_the_web(scoreboard: DemoScoreboard) -> None:
+    assert scoreboard.scores(END + DAY) == scoreboard.scores(END + 2 * DAY)

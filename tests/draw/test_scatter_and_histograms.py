@@ -67,7 +67,7 @@ def test_one_page_makes_a_histogram_too() -> None:
     assert "median 1 day" in svg_of(interval_histogram(np.array([24.0])))
 
 
-def test_words_are_told_apart_by_their_staying_power() -> None:
+def test_words_are_classified_by_their_staying_power() -> None:
     chart = staying_power_histogram(np.array([0.0, 0.1, 0.5, 1.0]), page=PAGE)
     assert title_of(chart) == "25% of the words stay, 50% pass"
     kinds = {kind for count, kind in rows_of(chart, "count", "kind") if count}

@@ -26,7 +26,7 @@ def freshet(*words: str, folder: Path) -> subprocess.Popen[str]:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """A few days of the living web, crawled, and its figures."""
+    """A crawl of a few days of the simulated web, and its figures."""
     folder = tmp_path_factory.mktemp("demo")
     words = ("demo", "--headless", "--assert", "--json", "--keep", str(folder / "kept"))
     with freshet(*words, *FEW_DAYS, folder=folder) as running:

@@ -46,7 +46,7 @@ def test_every_verb_takes_the_pages_that_were_found(collection: Collection) -> N
     assert list(collection.pages()) == []
 
 
-def test_what_is_set_for_a_page_is_told_with_its_origin(collection: Collection) -> None:
+def test_settings_of_a_page_are_listed_with_their_origin(collection: Collection) -> None:
     page = collection.add(URL, tags=("front",))
     collection.change_settings("front", [("importance", 2.0)])
     collection.change_settings(page, [("counts_as", "links")])
@@ -56,7 +56,7 @@ def test_what_is_set_for_a_page_is_told_with_its_origin(collection: Collection) 
     assert found["proxy"][1] == "default"
 
 
-def test_a_page_is_shown_with_the_parts_that_are_asked_for(collection: Collection) -> None:
+def test_a_page_is_shown_with_the_selected_parts(collection: Collection) -> None:
     record(collection, [observe(1, html("one", "a")), observe(2, html("two", "b"))])
     page = collection.page(URL)
     assert collection.show(page).text is None
@@ -116,7 +116,7 @@ def test_links_that_came_and_went_are_named_wherever_changes_are_read(
     )
 
 
-def test_links_that_nobody_compared_are_not_told_to_be_none(
+def test_links_that_were_not_compared_are_not_reported_as_none(
     collection: Collection, tmp_path: Path
 ) -> None:
     (tmp_path / "seen.csv").write_text(f"page,time,changed\n{URL},2024-01-01,1\n")
@@ -141,7 +141,7 @@ def test_pages_beside_another_writer_are_counted_right(
     assert (added.new, added.known) == (1, 1)
 
 
-def test_a_removed_page_is_found_only_when_it_is_asked_for(collection: Collection) -> None:
+def test_a_removed_page_is_found_only_on_request(collection: Collection) -> None:
     page = collection.add(URL)
     collection.remove([page])
     for source in (None, ""):

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 LONGEST = 40.0
 STAGES = (
     "settings", "request", "middleware", "failure", "observe", "redirect", "parse", "measure",
-    "noise", "rounds", "learn", "unlearnable",
+    "noise", "bursts", "learn", "unlearnable",
 )  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def _fail_when(place: Any, name: str, is_faulty: Callable[..., bool]) -> None:
 
 def _inject(ids: dict[str, int]) -> None:
     """Let every stage fail for the page that bears its name."""
-    rounds, learn, unlearnable = (ids[stage] for stage in ("rounds", "learn", "unlearnable"))
+    bursts, learn, unlearnable = (ids[stage] for stage in ("bursts", "learn", "unlearnable"))
     _fail_when(Settings, "for_page", lambda _, *tables: any("accept" in str(t) for t in tables))
     _fail_when(
         freshet.fetch.request_lifecycle,
@@ -102,7 +102,7 @@ def _inject(ids: dict[str, int]) -> None:
     _fail_when(
         BurstQueue,
         "update_from_visits",
-        lambda _, seen, *__: any(page == rounds for page, _ in seen),
+        lambda _, seen, *__: any(page == bursts for page, _ in seen),
     )
     _fail_when(
         PageStates, "add_visits",

@@ -47,7 +47,7 @@ def begun(folder: Path, now: datetime) -> Iterator[CrawlRuntime]:
 
 
 @pytest.mark.parametrize("hours", [0, 2, 30])
-def test_a_host_asked_at_the_last_moment_waits_its_delay(folder: Path, hours: int) -> None:
+def test_a_host_requested_just_before_the_kill_waits_its_delay(folder: Path, hours: int) -> None:
     die_with_a_request_out(folder)
     found_dead = to_epoch(NOON + timedelta(hours=hours))
     with begun(folder, NOON + timedelta(hours=hours)) as runtime:

@@ -40,7 +40,7 @@ WORDS = [
     "that",
     "year",
 ]
-# A fast round comes four hours after the instant one that a series begins with.
+# A fast burst follows four hours after the instant burst at the start of a series.
 UNTIL_FAST = timedelta(hours=4, minutes=-3)
 POLITE = {"delay": 0.0, "per_host": 2, "page_interval": 60.0}
 

@@ -13,7 +13,7 @@ def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_a_crawl_that_is_killed_again_and_again_keeps_its_word() -> None:
+def test_a_crawl_that_is_killed_repeatedly_keeps_its_guarantees() -> None:
     done = run("crash", "--kills", "10", "--each", "5", "--step", "9")
     *_, last = done.stdout.splitlines() or [""]
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
@@ -25,16 +25,16 @@ def test_a_crawl_waits_while_the_disk_is_full_and_keeps_what_it_fetched() -> Non
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_a_crawl_that_is_asked_to_end_while_the_disk_is_full_ends_and_says_why() -> None:
+def test_a_crawl_that_is_stopped_while_the_disk_is_full_ends_and_says_why() -> None:
     done = run("crash.trouble", "ending", "13")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_a_write_that_fails_ends_a_crawl_with_a_clear_error_and_the_next_goes_on() -> None:
+def test_a_failed_write_ends_a_crawl_with_a_clear_error_and_the_next_continues() -> None:
     done = run("crash.trouble", "failing-disk", "13")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_a_clock_that_jumps_a_day_shuts_nobody_out_and_exceeds_no_budget() -> None:
+def test_a_clock_that_jumps_a_day_leaves_out_no_host_and_exceeds_no_budget() -> None:
     done = run("crash.trouble", "clock")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -1,4 +1,4 @@
-"""Beside a running crawl: who would append is refused at once, who only notes is heard at once."""
+"""Beside a running crawl, a second writer is refused and catalog changes take effect at once."""
 
 import json
 import subprocess
@@ -86,11 +86,11 @@ def refused(work: Callable[[], object], holder: int) -> float:
     return monotonic_seconds() - began
 
 
-def test_a_second_crawl_is_refused_within_a_second_and_told_who_crawls(running: Running) -> None:
+def test_a_second_crawl_is_refused_within_a_second_and_names_the_first(running: Running) -> None:
     assert best(lambda: refused(lambda: run_crawl(running.folder), running.process)) < 1.0
 
 
-def test_an_import_is_refused_within_a_second_and_told_who_crawls(
+def test_an_import_is_refused_within_a_second_and_names_the_crawl(
     running: Running, tmp_path: Path
 ) -> None:
     seen = tmp_path / "seen.csv"
@@ -100,7 +100,7 @@ def test_an_import_is_refused_within_a_second_and_told_who_crawls(
         assert best(lambda: refused(work, running.process)) < 1.0
 
 
-def test_a_page_that_is_added_is_asked_for_within_a_second(running: Running) -> None:
+def test_an_added_page_is_requested_within_a_second(running: Running) -> None:
     urls = iter(running.left)
 
     def seconds() -> float:
@@ -113,7 +113,7 @@ def test_a_page_that_is_added_is_asked_for_within_a_second(running: Running) -> 
     assert best(seconds) < 1.0
 
 
-def test_a_page_that_is_to_be_checked_now_is_asked_for_within_a_second(running: Running) -> None:
+def test_a_page_checked_by_command_is_requested_within_a_second(running: Running) -> None:
     with Collection.open(running.folder) as collection:
         pages = collection.pages()
 
@@ -125,7 +125,7 @@ def test_a_page_that_is_to_be_checked_now_is_asked_for_within_a_second(running: 
         assert best(seconds) < 1.0
 
 
-def test_a_page_that_is_paused_is_asked_for_no_more(tmp_path: Path) -> None:
+def test_a_paused_page_is_not_requested_again(tmp_path: Path) -> None:
     with (
         crawled(tmp_path, "2000000/day") as running,
         Collection.open(running.folder) as collection,

@@ -111,7 +111,7 @@ def test_a_proxys_password_is_not_archived(tmp_path: Path) -> None:
     assert b"Basic" not in gzip.decompress(file.read_bytes())
 
 
-def test_a_page_closed_by_robots_is_not_asked_for(tmp_path: Path) -> None:
+def test_a_page_disallowed_by_robots_is_not_requested(tmp_path: Path) -> None:
     site = Site(
         {"/open": page("one"), "/shut": page("two")}, robots="User-agent: *\nDisallow: /shut"
     )
@@ -135,7 +135,7 @@ def test_an_address_that_is_not_open_is_refused_and_the_setting_named(tmp_path: 
     assert "network.allow" in row.visit.why
 
 
-def test_a_host_is_asked_no_faster_than_its_delay(tmp_path: Path) -> None:
+def test_requests_to_a_host_keep_its_delay(tmp_path: Path) -> None:
     site = Site({f"/{number}": page("x") for number in range(5)})
     with Loopback({"a": site}) as server:
         polite = {"delay": 0.2, "page_interval": 0.0}

@@ -19,7 +19,7 @@ async def wants_password(exchange: Exchange) -> None:
     await exchange.answer("no", 407)
 
 
-def test_pages_that_cannot_be_asked_for_leave_their_host_open(tmp_path: Path) -> None:
+def test_pages_that_cannot_be_requested_leave_their_host_open(tmp_path: Path) -> None:
     paths = ["/line-break", "/beyond-ascii", "/down", "/password", "/typed", "/good"]
     site = Site(dict.fromkeys(paths, CALM))
     with Loopback({"a": site, "proxy": wants_password}) as server:

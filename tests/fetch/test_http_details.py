@@ -76,7 +76,7 @@ def test_a_location_in_utf_8_is_read_as_browsers_read_it(
     assert "/caf%C3%83%C2%A9" not in {entry.path for entry in entries}
 
 
-def test_a_url_is_sent_as_it_is_spelled_and_asked_for_conditionally(
+def test_a_url_is_sent_as_it_is_spelled_and_requested_conditionally(
     crawled: tuple[Path, str, list[Entry], str],
 ) -> None:
     asked = tags_asked(crawled, "/[x]|y?[q]|r")
@@ -89,7 +89,7 @@ def test_an_etag_beyond_ascii_comes_back_byte_for_byte(
     assert tags_asked(crawled, "/latin")[:3] == [None, TAG, TAG]
 
 
-def test_a_new_etag_on_a_304_is_asked_with_next_time(
+def test_a_new_etag_on_a_304_is_sent_in_the_next_request(
     crawled: tuple[Path, str, list[Entry], str],
 ) -> None:
     assert tags_asked(crawled, "/moving")[:3] == [None, '"0"', '"1"']

@@ -45,7 +45,7 @@ def test_visits_are_counted_by_outcome_and_changes_apart(metrics: PrometheusMetr
     assert value(metrics, "freshet_changes_total") == 1
 
 
-def test_spending_pages_and_queue_are_as_last_told(metrics: PrometheusMetrics) -> None:
+def test_spending_pages_and_queue_are_those_of_the_last_event(metrics: PrometheusMetrics) -> None:
     metrics(told())
     names = ("requests_spent", "requests_budget", "requests_apart", "pages")
     assert [value(metrics, f"freshet_{name}") for name in names] == [7, 500, 2, 40]
@@ -65,7 +65,7 @@ def test_silence_is_no_batch(metrics: PrometheusMetrics) -> None:
     assert value(metrics, "freshet_batch_seconds_count") == 0
 
 
-def test_the_archive_is_measured_when_asked(metrics: PrometheusMetrics, tmp_path: Path) -> None:
+def test_the_archive_is_measured_on_request(metrics: PrometheusMetrics, tmp_path: Path) -> None:
     assert value(metrics, "freshet_archive_bytes") == 0
     (tmp_path / "a.warc.gz").write_bytes(b"x" * 9)
     assert value(metrics, "freshet_archive_bytes") == 9

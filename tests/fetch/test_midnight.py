@@ -61,7 +61,7 @@ def test_pages_that_wait_for_a_robots_txt_over_midnight_do_not_exceed_the_day(
     assert [ended for ended in outcomes(folder).values() if ended] == [["ok"]] * BUDGET
 
 
-def test_a_page_that_waits_for_a_free_place_over_midnight_is_paid_for_anew(tmp_path: Path) -> None:
+def test_a_page_that_waits_for_a_free_slot_over_midnight_is_booked_again(tmp_path: Path) -> None:
     midnight = Midnight(tmp_path / "midnight", 1)
 
     async def slow_page(exchange: Exchange) -> None:
@@ -78,7 +78,7 @@ def test_a_page_that_waits_for_a_free_place_over_midnight_is_paid_for_anew(tmp_p
     assert spent(folder) == (1, 1)
 
 
-def test_a_redirect_that_is_followed_after_midnight_is_paid_for_anew(tmp_path: Path) -> None:
+def test_a_redirect_that_is_followed_after_midnight_is_booked_again(tmp_path: Path) -> None:
     midnight = Midnight(tmp_path / "midnight", 1)
 
     async def target(exchange: Exchange) -> None:

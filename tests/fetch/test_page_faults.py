@@ -71,7 +71,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
 
 def test_the_other_pages_are_visited_on_and_on(crawled: Crawled) -> None:
     outcomes = crawled.outcomes()
-    for name in (*GOOD, "noise", "rounds"):
+    for name in (*GOOD, "noise", "bursts"):
         assert len(outcomes[name]) > 5
         assert set(outcomes[name]) == {"ok"}
 

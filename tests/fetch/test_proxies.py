@@ -185,7 +185,7 @@ def test_special_addresses_are_refused_behind_a_proxy_too(
         ("local", "the proxy gate:3128 is a local name; network.allow opens what it resolves to"),
     ],
 )
-def test_a_proxy_that_may_not_be_asked_is_named_as_the_proxy(
+def test_a_proxy_with_a_refused_address_is_named_as_the_proxy(
     results: dict[str, Result], way: str, why: str
 ) -> None:
     assert results[way].outcome == "refused"

@@ -135,14 +135,14 @@ def test_a_host_that_does_not_answer_is_unreachable(error: Exception) -> None:
     assert "cannot be had" in why
 
 
-def test_a_host_that_may_not_be_asked_is_refused_and_nothing_remembered() -> None:
+def test_a_host_with_a_refused_address_is_refused_and_nothing_stored() -> None:
     world = World({FILE: AddressRefusedError("10.0.0.1 is special; network.allow …")})
     with pytest.raises(AddressRefusedError, match=r"network\.allow"):
         world.let_pass()
     assert world.hosts.robots("a.example") is None
 
 
-def test_a_closed_host_is_asked_again_ever_more_seldom_and_opens_in_the_end() -> None:
+def test_a_closed_host_is_retried_at_growing_intervals_and_opens_in_the_end() -> None:
     world = World({FILE: answer("", 503)})
     times = []
     while world.outcome() is not None:
@@ -221,7 +221,7 @@ def chain(length: int) -> dict[str, Answer]:
     return answers | {urls[-1]: answer("User-agent: *\nDisallow: /", url=urls[-1])}
 
 
-def test_five_redirects_are_followed_for_the_host_that_was_asked() -> None:
+def test_five_redirects_are_followed_for_the_requested_host() -> None:
     world = World(chain(5))
     assert world.outcome()
     assert world.counted == 6

@@ -88,7 +88,7 @@ def test_priorities_hold(both: Both) -> None:
     assert both.freshet["ordered"]["items"] == both.plain["ordered"]["items"]
 
 
-def test_the_server_is_asked_for_the_same(both: Both) -> None:
+def test_the_server_gets_the_same_requests(both: Both) -> None:
     assert _asked(both.freshet_asked) == _asked(both.plain_asked)
 
 

@@ -48,7 +48,7 @@ def test_what_the_script_does_not_name_is_not_found() -> None:
         assert ask(server.urls["a"], "/nothing")[0] == 404
 
 
-def test_the_log_tells_who_asked_what_and_when() -> None:
+def test_the_log_holds_host_path_and_time_of_requests() -> None:
     with Loopback({"a": SITE, "b": SITE}) as server:
         ask(server.urls["a"], "/", x_mark="1")
         ask(server.urls["b"], "/late")

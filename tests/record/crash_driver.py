@@ -79,7 +79,7 @@ event.listen(Engine, "commit", COUNTDOWN.tick)
 
 OTHER = "https://example.org/other"
 THERE = "https://example.org/there"
-ARRIVALS = [
+OBSERVATIONS = [
     observe(1, html("one", "a")),
     observe(1, html("one", "a"), url=OTHER),
     observe(4, html("four", "b")),
@@ -97,7 +97,9 @@ ARRIVALS = [
 
 def take(collection: Collection) -> None:
     """Record in small batches, one visit late, some bytes repeated."""
-    record(collection, *(ARRIVALS[start : start + 3] for start in range(0, len(ARRIVALS), 3)))
+    record(
+        collection, *(OBSERVATIONS[start : start + 3] for start in range(0, len(OBSERVATIONS), 3))
+    )
 
 
 def thin(collection: Collection) -> None:

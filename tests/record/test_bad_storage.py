@@ -37,7 +37,7 @@ from tests.record.record_samples import (
 
 OTHER = "https://example.org/other"
 THERE = "https://example.org/there"
-ARRIVALS = [observe(day, html(f"day {day}", f"l{day}")) for day in range(4)]
+OBSERVATIONS = [observe(day, html(f"day {day}", f"l{day}")) for day in range(4)]
 
 
 class Disk:
@@ -73,10 +73,10 @@ def test_a_full_disk_leaves_nothing_half_written_and_going_on_works(
     ):
         with collection.recording() as recorder:
             with pytest.raises(NoSpaceError, match="free disk space"):
-                recorder.record(ARRIVALS)
+                recorder.record(OBSERVATIONS)
             disk.room = 1 << 30
-            recorder.record(ARRIVALS)
-        record(plain, ARRIVALS)
+            recorder.record(OBSERVATIONS)
+        record(plain, OBSERVATIONS)
         assert page_facts(collection) == page_facts(plain)
         assert collection.check().is_sound
 
@@ -189,9 +189,9 @@ def test_after_a_full_disk_the_next_start_goes_on(
     on(disk.write, monkeypatch)
     with make_collection(tmp_path / "c") as collection:
         with pytest.raises(NoSpaceError):
-            record(collection, ARRIVALS)
+            record(collection, OBSERVATIONS)
         disk.room = 1 << 30
-        record(collection, ARRIVALS)
+        record(collection, OBSERVATIONS)
         assert len(bodies(collection)) == 4
         assert collection.check().is_sound
 
@@ -226,7 +226,7 @@ def test_a_folder_that_cannot_be_written_is_reported(
     with make_collection(tmp_path / "c") as collection:
         monkeypatch.setattr(os, "open", refuse)
         with pytest.raises(NoSpaceError, match="cannot be written: Read-only file system"):
-            record(collection, ARRIVALS)
+            record(collection, OBSERVATIONS)
         assert collection.catalog.counts().visits == 0
 
 
@@ -283,7 +283,7 @@ def test_a_collection_that_cannot_be_opened_says_why_in_one_line(
 
 def test_an_archive_file_that_is_missing_is_one_clear_error(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
-        record(collection, ARRIVALS)
+        record(collection, OBSERVATIONS)
         [path] = collection.archive_folder.glob("*.warc.gz")
         path.unlink()
         with pytest.raises(NotFoundError, match="freshet check"):
@@ -292,7 +292,7 @@ def test_an_archive_file_that_is_missing_is_one_clear_error(tmp_path: Path) -> N
 
 def test_a_record_that_is_damaged_is_one_clear_error(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
-        record(collection, ARRIVALS)
+        record(collection, OBSERVATIONS)
         location = collection.page(URL).history()[0].visit.location
         path = collection.archive_folder / location.file
         content = bytearray(path.read_bytes())

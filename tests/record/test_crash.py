@@ -26,7 +26,7 @@ from tests.record.record_samples import (
 
 HERE = Path(__file__).parent
 SOURCES = os.pathsep.join([str(Path(freshet.__file__).parents[1]), str(HERE.parents[1])])
-ARRIVALS = [observe(day, html(f"day {day // 2}", f"l{day}")) for day in range(4)]
+OBSERVATIONS = [observe(day, html(f"day {day // 2}", f"l{day}")) for day in range(4)]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def leave_open(collection: Collection, tail: bytes, cut: int) -> int:
 @given(rows=st.integers(0, 4), cut=st.integers(0, 300), tail=st.binary(max_size=40))
 def test_a_torn_end_costs_only_what_was_never_acknowledged(rows: int, cut: int, tail) -> None:
     with TemporaryDirectory() as folder, make_collection(Path(folder) / "c") as collection:
-        record(collection, ARRIVALS)
+        record(collection, OBSERVATIONS)
         before = page_facts(collection)
         history = collection.page(URL).history()
         location = history[rows - 1].visit.location
@@ -72,7 +72,7 @@ def test_a_torn_end_costs_only_what_was_never_acknowledged(rows: int, cut: int, 
         assert page_facts(collection)[:rows] == before[:rows]
         assert not list(collection.archive_folder.glob("*.open"))
         assert collection.check().is_sound
-        record(collection, ARRIVALS)
+        record(collection, OBSERVATIONS)
         assert page_facts(collection) == before
         assert len(bodies(collection)) == 4
         assert collection.check().is_sound
@@ -80,7 +80,7 @@ def test_a_torn_end_costs_only_what_was_never_acknowledged(rows: int, cut: int, 
 
 def test_what_is_cut_from_a_torn_file_is_kept_beside_it(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
-        record(collection, ARRIVALS)
+        record(collection, OBSERVATIONS)
         leave_open(collection, b"\x1f\x8b\x08 half a record", 0)
         record(collection, [])
         [repairs] = collection.repairs
@@ -91,7 +91,7 @@ def test_what_is_cut_from_a_torn_file_is_kept_beside_it(tmp_path: Path) -> None:
 
 def test_records_of_a_closed_file_that_have_no_rows_are_adopted(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
-        record(collection, ARRIVALS)
+        record(collection, OBSERVATIONS)
         before = page_facts(collection)
         last = collection.page(URL).history()[-2:]
         delete_visit_rows(collection, [row.visit.id for row in last])
@@ -104,7 +104,7 @@ def test_records_that_a_kill_left_without_rows_in_a_closed_file_are_no_damage(
     tmp_path: Path,
 ) -> None:
     with make_collection(tmp_path / "c") as collection:
-        record(collection, ARRIVALS)
+        record(collection, OBSERVATIONS)
         last = collection.page(URL).history()[-2:]
         delete_visit_rows(collection, [row.visit.id for row in last])
         report = collection.check()
@@ -117,7 +117,7 @@ def test_records_that_a_kill_left_without_rows_in_a_closed_file_are_no_damage(
 
 def test_a_file_that_comes_back_gives_its_visits_their_bytes_again(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
-        record(collection, ARRIVALS)
+        record(collection, OBSERVATIONS)
         [path] = collection.archive_folder.glob("*.warc.gz")
         content = path.read_bytes()
         path.unlink()
@@ -133,7 +133,7 @@ def test_a_file_that_comes_back_gives_its_visits_their_bytes_again(tmp_path: Pat
 def test_leases_of_a_killed_crawl_outlast_other_writers(tmp_path: Path) -> None:
     with make_collection(tmp_path / "c") as collection:
         page = collection.add(URL)
-        long_ago = ARRIVALS[0].time
+        long_ago = OBSERVATIONS[0].time
         collection.catalog.lease_pages("dead", [page.id], long_ago, long_ago)
         record(collection, [])
         assert [lease.page for lease in collection.catalog.leases()] == [page.id]

@@ -20,13 +20,13 @@ from tests.record.record_samples import (
 )
 
 OTHER = "https://example.org/other"
-ARRIVALS = [observe(day, html(f"day {day // 2}", f"l{day}")) for day in range(40)]
+OBSERVATIONS = [observe(day, html(f"day {day // 2}", f"l{day}")) for day in range(40)]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     with make_collection(tmp_path / "c") as collection:
-        record(collection, [*ARRIVALS, observe(1, html("one"), url=OTHER, source="snap")])
+        record(collection, [*OBSERVATIONS, observe(1, html("one"), url=OTHER, source="snap")])
     return tmp_path / "c"
 
 

@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return make_folder(tmp_path / "c")
 
 
-def arrival(page: str, number: int, text: str = "plain words") -> Observation:
+def observation(page: str, number: int, text: str = "plain words") -> Observation:
     body = f"<title>t</title><p>{text} of {page} {number}</p>".encode()
     time = NOON + timedelta(minutes=number)
     uid = number.to_bytes(16, "big")
@@ -33,7 +33,7 @@ def arrival(page: str, number: int, text: str = "plain words") -> Observation:
     )
 
 
-BATCH = [arrival(url(number), number) for number in range(COUNT)]
+BATCH = [observation(url(number), number) for number in range(COUNT)]
 
 
 def fail_to_parse(
@@ -125,10 +125,10 @@ def test_a_stored_version_that_cannot_be_read_any_more_does_not_spoil_the_next_v
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Collection.open(folder) as collection, collection.recording() as recorder:
-        recorder.record([arrival(BAD, 1, "old words")])
+        recorder.record([observation(BAD, 1, "old words")])
         recorder.clear_cache()
         fail_to_parse(monkeypatch, lambda snapshot: b"old words" in snapshot.body)
-        [(visit, change)] = recorder.record([arrival(BAD, 2, "new words")]).recorded_visits
+        [(visit, change)] = recorder.record([observation(BAD, 2, "new words")]).recorded_visits
         assert (visit.outcome, change) == (Outcome.OK, None)
 
 
@@ -137,9 +137,9 @@ def test_late_visits_that_cannot_be_measured_are_kept(
 ) -> None:
     with Collection.open(folder) as collection:
         with collection.recording() as recorder:
-            recorder.record([arrival(BAD, 1), arrival(BAD, 9)])
+            recorder.record([observation(BAD, 1), observation(BAD, 9)])
             monkeypatch.setattr("freshet.record.recorder.remeasure_history", _fail)
-            recorder.record([arrival(BAD, 5)])
+            recorder.record([observation(BAD, 5)])
         with collection.recording():
             assert len(collection.page(BAD).history()) == 3
 

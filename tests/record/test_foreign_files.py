@@ -19,7 +19,7 @@ from tests.record.record_samples import (
     record,
 )
 
-ARRIVALS = [observe(day, html(f"day {day}")) for day in range(4)]
+OBSERVATIONS = [observe(day, html(f"day {day}")) for day in range(4)]
 ANSWER = build_response(URL, NOW, b"HTTP/1.1 200 OK\r\n\r\n" + html("foreign"))
 ONLY_METADATA = encode_record(build_metadata({"via": "elsewhere"}, about=ANSWER))
 
@@ -27,7 +27,7 @@ ONLY_METADATA = encode_record(build_metadata({"via": "elsewhere"}, about=ANSWER)
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
     with make_collection(tmp_path / "c") as opened:
-        record(opened, ARRIVALS)
+        record(opened, OBSERVATIONS)
         yield opened
 
 

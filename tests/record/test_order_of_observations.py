@@ -66,7 +66,7 @@ def test_any_order_and_any_batches_give_the_same_history(history, cuts, chance) 
     observations = [visit(day, kind) for day, kind in history]
     shuffled = observations.copy()
     chance.shuffle(shuffled)
-    in_time = sorted(shuffled, key=lambda arrival: arrival.time)
+    in_time = sorted(shuffled, key=lambda observation: observation.time)
     assert outcome_of(in_batches(shuffled, cuts)) == outcome_of([in_time])
 
 
@@ -78,7 +78,7 @@ def test_reopening_between_batches_gives_the_same_history(history, cuts) -> None
         for batch in in_batches(observations, cuts):
             record(collection, batch)
         reopened = page_facts(collection), bodies(collection), collection.check().is_sound
-    assert reopened == outcome_of([sorted(observations, key=lambda arrival: arrival.time)])
+    assert reopened == outcome_of([sorted(observations, key=lambda observation: observation.time)])
 
 
 @settings(max_examples=20, deadline=None, derandomize=True)

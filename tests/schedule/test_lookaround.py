@@ -33,7 +33,7 @@ def covered(look: MeasuredLook, day: int) -> float:
 
 
 def plain_multipliers(looks: list[MeasuredLook], end_day: int, rate: float) -> dict[int, float]:
-    """Return the multiplier of all_days day of the window, by the definition."""
+    """Return the multiplier of each day of the window, by the definition."""
     days = range(end_day - WINDOW_DAYS, end_day)
     all_days = range(end_day - 3 * WINDOW_DAYS, end_day + 1)
     multipliers = dict.fromkeys(all_days, 1.0)

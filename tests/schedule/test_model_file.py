@@ -103,9 +103,9 @@ def test_a_model_is_written_only_to_a_place_that_is_read_as_one(tmp_path: Path) 
 def test_a_figure_that_could_not_be_measured_is_null(file: Path) -> None:
     replace(MODEL, standings=(PolicyTestResult("age", 0.1, float("nan"), 0.2),)).save(file)
     assert '"ndcg": null' in file.read_text()
-    [standing] = FormulaModel.read(file).standings
-    assert isnan(standing.ndcg)
-    assert standing.freshness == 0.2
+    [score] = FormulaModel.read(file).standings
+    assert isnan(score.ndcg)
+    assert score.freshness == 0.2
 
 
 @pytest.mark.parametrize(

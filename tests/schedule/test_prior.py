@@ -1,4 +1,4 @@
-"""The prior of the collection, other_prior sites and other_prior hosts."""
+"""The prior of the collection, from other sites and other hosts."""
 
 from collections.abc import Callable
 from dataclasses import replace

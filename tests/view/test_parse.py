@@ -91,7 +91,7 @@ def test_a_body_over_the_limit_is_cut():
     assert (view.text, view.facts.truncated, view.facts.bytes) == ("abc", True, 10)
 
 
-def test_dom_rows_come_only_when_asked_for():
+def test_dom_rows_are_made_only_on_request():
     assert view_of(b"<p>x").dom is None
 
 

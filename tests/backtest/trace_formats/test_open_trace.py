@@ -232,7 +232,7 @@ def test_files_without_known_days_are_rejected(tmp_path: Path) -> None:
             open_trace(file)
 
 
-def test_a_share_of_known_days_may_be_asked_for(tmp_path: Path) -> None:
+def test_a_minimum_share_of_known_days_can_be_set(tmp_path: Path) -> None:
     file = write_csv(tmp_path / "a.csv", "x??.x", "x.???", "??..?")
     said = r"on 80% of the 5 days from 2026-01-01 to 2026-01-05, the best one on 60\.0%"
     with pytest.raises(BadInputError, match=said):

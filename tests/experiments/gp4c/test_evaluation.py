@@ -35,7 +35,7 @@ def test_every_published_figure_has_one_of_ours_beside_it(table: list[ResultRow]
         for row in of_table(table, "t3")
         if isinstance(row, WinLossRow)
     }
-    by_cycle = {("gp-all-cycle", rival) for rival in compared_rules("gp-all-cycle")}
+    by_cycle = {("gp-all-cycle", rule) for rule in compared_rules("gp-all-cycle")}
     assert set(PAPER_MEANS) <= means
     assert set(PAPER_WINS) == {duel for duel in duels if duel[:2] not in by_cycle}
     assert by_cycle <= {duel[:2] for duel in duels}

@@ -12,7 +12,7 @@ from tests.fetch.hostile.run import Bounds, Run, crawl_over, healthy_site
 
 LARGE = 8_000_000
 SECONDS = 60.0
-ROUNDS = 2
+REPEATS = 2
 SHARE = 0.9
 BOUNDS = Bounds(page_interval=20.0)
 LARGE_BOUNDS = Bounds(page_interval=20.0, response_bytes=2 * LARGE, decoded_bytes=8 * LARGE)
@@ -22,7 +22,7 @@ def main() -> int:
     """Crawl calmly and among misbehaving hosts in turn; print the figures, and judge them."""
     sites = {"healthy": healthy_site(pages=400)}
     shares, wrong, problems = [], {}, []
-    for _ in range(ROUNDS):
+    for _ in range(REPEATS):
         with TemporaryDirectory() as folder:
             calm = crawl_over(Path(folder) / "calm", sites, seconds=SECONDS, bounds=BOUNDS)
             wild = crawl_over(Path(folder) / "wild", sites, KINDS, seconds=SECONDS, bounds=BOUNDS)

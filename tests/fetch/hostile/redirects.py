@@ -5,29 +5,29 @@ from tests.fetch.hostile.kinds import CALM, GUARD, HEAD, HOPS, misbehaves, moved
 from tests.fetch.servers import Exchange, response
 
 MOST_HOPS = 5
-ROUND = {"bound": HOPS, "hops": MOST_HOPS + 1}
+CIRCULAR = {"bound": HOPS, "hops": MOST_HOPS + 1}
 
 
-@misbehaves(Outcome.REDIRECT, **ROUND)
+@misbehaves(Outcome.REDIRECT, **CIRCULAR)
 async def redirects_to_itself(exchange: Exchange) -> None:
     """Sends every visitor to where they are."""
     await exchange.send(moved(exchange.entry.path))
 
 
-@misbehaves(Outcome.REDIRECT, **ROUND)
+@misbehaves(Outcome.REDIRECT, **CIRCULAR)
 async def redirects_in_a_loop(exchange: Exchange) -> None:
     """Sends visitors from one page to another and back."""
     await exchange.send(moved("/there" if exchange.entry.path == "/" else "/"))
 
 
-@misbehaves(Outcome.REDIRECT, **ROUND)
+@misbehaves(Outcome.REDIRECT, **CIRCULAR)
 async def redirects_without_end(exchange: Exchange) -> None:
     """Sends visitors from page to page, each of them new."""
     number = int(exchange.entry.path[1:] or 0)
     await exchange.send(moved(f"/{number + 1}"))
 
 
-@misbehaves(Outcome.REDIRECT, **ROUND)
+@misbehaves(Outcome.REDIRECT, **CIRCULAR)
 async def redirects_with_a_growing_query(exchange: Exchange) -> None:
     """Sends visitors to the same page with an ever longer query."""
     await exchange.send(

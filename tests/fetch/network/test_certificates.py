@@ -135,7 +135,7 @@ def test_the_wire_is_kept_under_tls(results: dict[str, Result], way: str) -> Non
     assert results[way].sent.startswith("GET /")
 
 
-def test_a_tunnel_is_asked_for_by_name(servers: Servers, results: dict[str, Result]) -> None:
+def test_a_tunnel_is_requested_by_name(servers: Servers, results: dict[str, Result]) -> None:
     assert results["tunnel"].peer == "127.0.0.1"
     assert servers.proxy.asked == ["CONNECT far.example:443 HTTP/1.1"]
 

@@ -76,7 +76,7 @@ def guard_with(lookup: Lookup, *allow: str) -> AddressGuard:
     return AddressGuard(None, AllowedRanges.parse(allow), lookup)  # type: ignore[arg-type]
 
 
-def test_only_addresses_that_may_be_asked_are_handed_out() -> None:
+def test_only_allowed_addresses_are_returned() -> None:
     guard = guard_with(Lookup(["8.8.8.8", "10.0.0.1", "::1", "2606:4700:4700::1111"]))
     assert resolve(guard) == [("8.8.8.8", 80), ("2606:4700:4700::1111", 80)]
     assert resolve(guard, types=[IPv4Address]) == [("8.8.8.8", 80)]
@@ -139,7 +139,7 @@ def test_a_name_with_any_refused_address_is_barred_from_proxies() -> None:
     assert why_barred(guard_with(Lookup([]))) is None
 
 
-def test_a_name_asked_for_through_a_proxy_is_looked_up_once_in_a_while(
+def test_a_name_requested_through_a_proxy_is_looked_up_at_intervals(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 100.0
@@ -202,7 +202,7 @@ def test_a_reactor_without_the_guard_is_an_error() -> None:
         ("ftp", "scrapy.core.downloader.handlers.ftp.FTPDownloadHandler"),
     ],
 )
-def test_a_project_that_goes_around_the_guard_is_told(scheme: str, path: str) -> None:
+def test_a_project_that_bypasses_the_guard_is_refused(scheme: str, path: str) -> None:
     class Crawler:
         settings = Settings({"DOWNLOAD_HANDLERS": HANDLERS | {scheme: path}})
 

@@ -41,7 +41,7 @@ def test_an_unknown_host_is_open() -> None:
     assert clocks().open_from(HOST, NOW) == NOW
 
 
-def test_a_host_that_was_asked_waits_its_delay() -> None:
+def test_a_host_waits_its_delay_after_a_request() -> None:
     hosts = clocks(delay=2.0)
     hosts.start_delay(HOST, NOW)
     assert hosts.open_from(HOST, NOW) == NOW + 2.0
@@ -153,7 +153,7 @@ def test_a_clock_that_is_set_back_does_not_lock_a_host() -> None:
     assert hosts.open_from(HOST, NOW - DAY) <= NOW - DAY + 2.0
 
 
-def test_after_a_crash_every_host_waits_as_if_it_had_been_asked_just_then() -> None:
+def test_after_a_crash_every_host_waits_as_after_a_request() -> None:
     hosts = clocks(delay=2.0)
     hosts.set_delay("slow.example", 10.0)
     hosts.delay_all(NOW)
@@ -195,7 +195,7 @@ def test_after_a_restart_only_hosts_without_pages_are_forgotten() -> None:
     assert sweep(hosts, NOW + DAY) == {"met.example"}
 
 
-def test_what_could_not_be_written_is_told_again() -> None:
+def test_states_that_could_not_be_written_are_returned_again() -> None:
     hosts = clocks()
     hosts.start_delay(HOST, NOW)
     states = hosts.take_unsaved()
@@ -289,7 +289,7 @@ def sweep(hosts: HostSchedule, now: float, *queued: str) -> set[str]:
     return {state.host for state in hosts.take_unsaved() if state.is_blank}
 
 
-def test_a_host_without_pages_is_forgotten_when_it_may_be_asked_again() -> None:
+def test_a_host_without_pages_is_dropped_when_its_delay_is_over() -> None:
     hosts = clocks(delay=2.0)
     hosts.add_page("paged.example")
     busy = ("busy.example", "busy.example:80")

@@ -89,7 +89,9 @@ def test_a_binary_file_goes_by_its_bytes(view_of: MakeView) -> None:
 
 
 @pytest.mark.parametrize(("counts_as", "changed"), [("words:2", True), ("words:3", False)])
-def test_words_can_be_asked_for_by_number(counts_as: str, changed: bool, view_of: MakeView) -> None:
+def test_the_threshold_can_be_a_number_of_words(
+    counts_as: str, changed: bool, view_of: MakeView
+) -> None:
     assert compare(view_of("a b c"), view_of("a b d"), counts_as=counts_as).changed is changed
 
 

@@ -67,7 +67,7 @@ def test_numbers_are_no_great_news() -> None:
     assert make_snippet("Views\n", new, max_chars=40) == "Minister resigns over letter"
 
 
-def test_the_same_news_is_told_once() -> None:
+def test_the_same_change_is_reported_once() -> None:
     head = "Minister resigns over letter"
     new = f"{head}\nMore news\n{head}: live\nEditors\n"
     assert make_snippet("More news\nEditors\n", new).count("Minister resigns") == 1

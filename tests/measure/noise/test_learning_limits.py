@@ -128,7 +128,7 @@ def test_only_the_nearest_tokens_are_read_to_tell_a_month_between_numbers() -> N
     assert tokens.reads <= 5 * len(tokens)
 
 
-def test_every_token_near_what_differs_is_asked_once_whether_it_is_a_word() -> None:
+def test_every_token_near_a_difference_is_classified_once() -> None:
     tokens = [CountedToken("7") for _ in range(1_000)]
     assert _nearest_words(list(tokens)) == tokens
     assert sum(token.asked for token in tokens) == len(tokens)

@@ -36,7 +36,7 @@ def test_noise_is_recognised_and_change_is_seen(web: SimulatedWeb, instant: bool
         if bound["rounds"] == ("instant" if instant else "none")
     )
     assert row.shares[0] >= recognised["floor"]
-    assert row.shares[1] <= hidden["ceiling"]
+    assert row.shares[1] <= hidden["max"]
 
 
 def test_a_page_without_noise_gets_no_mask(web: SimulatedWeb) -> None:

@@ -101,7 +101,7 @@ def test_corrected_chances_lie_between_the_plain_and_the_most_cautious_ones(p: l
     assert (corrected >= false_discovery_control(plain) - 1e-12).all()
 
 
-def test_groups_that_differ_are_told_apart_and_small_ones_are_not_tested() -> None:
+def test_groups_that_differ_are_reported_and_small_ones_are_not_tested() -> None:
     low, high = np.arange(20.0), np.arange(100.0, 120.0)
     result = compare_groups(
         "interval_hours", {"com": low, "gov": high, "org": low + 0.5, "io": low[:4]}

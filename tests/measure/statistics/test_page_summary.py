@@ -106,7 +106,7 @@ def test_a_first_look_that_found_a_change_begins_the_first_version() -> None:
     assert (summary.changes, summary.interval_hours) == (2, 3.0)
 
 
-def test_of_a_page_that_changed_at_nearly_every_look_no_rate_is_told() -> None:
+def test_a_page_that_changed_at_nearly_every_look_has_no_rate() -> None:
     looks = [(0.0, None), *((n * HOUR, OTHER) for n in range(1, 20)), (20 * HOUR, SAME)]
     summary = summarise_page(look_table(looks), rate=100.0)
     assert (summary.changes, summary.compared, summary.expected_hours) == (19, 20, None)

@@ -47,7 +47,7 @@ def cards(*texts: str) -> Tree:
     return {"/ul[0]": ""} | dict(sorted((listed | links).items()))
 
 
-def test_what_moves_within_a_block_that_moves_is_told_once():
+def test_a_move_within_a_moved_block_is_reported_once():
     assert moved(structure_of([cards("a", "b"), cards("b", "a")])) == [
         (1, "/ul[0]/li[0]", "/ul[0]/li[1]"),
         (1, "/ul[0]/li[1]", "/ul[0]/li[0]"),

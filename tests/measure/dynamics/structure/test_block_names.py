@@ -16,7 +16,7 @@ def test_a_block_is_called_by_the_end_of_its_path_or_by_its_text():
     ]
 
 
-def test_blocks_that_would_be_called_the_same_are_told_apart():
+def test_blocks_with_the_same_name_are_distinguished():
     names = called(
         ("/html[0]/div[0]/a[0]/ul[0]/li[1]/p[0]", ""),
         ("/html[0]/div[1]/a[0]/ul[0]/li[1]/p[0]", ""),

@@ -87,7 +87,7 @@ def test_a_block_that_was_there_for_some_of_the_looks_says_so():
     assert (block.presence, block.version, block.changes) == (0.25, 1, 0)
 
 
-def test_samples_are_asked_for_by_version_and_row():
+def test_samples_are_requested_by_version_and_row():
     structure = structure_of([page(), page(clock="12:01")])
     listed = blocks_of_outline(
         block_outline(structure, NAMES), spell, lambda version, row: f"{version}.{row}"

@@ -54,7 +54,7 @@ def test_paths_that_change_at_every_look_or_never_are_in_no_group():
     assert groups(a="0123456789", b="9876543210", c=STILL, d=STILL) == []
 
 
-def test_one_change_of_the_whole_page_is_no_bond_unless_asked_for():
+def test_one_change_of_the_whole_page_is_no_bond_by_default():
     assert groups(a="0000011111", b="xxxxxyyyyy") == []
     assert groups(1, a="0000011111", b="xxxxxyyyyy") == [({"a", "b"}, [5.0])]
 
