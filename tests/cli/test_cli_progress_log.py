@@ -55,7 +55,7 @@ def test_a_change_is_a_line_and_other_looks_are_none(
     ("change", "words"),
     [
         (Change(True, words=0, structure=True), "changed: 0 words, its structure"),
-        (Change(True), "changed: it came back"),
+        (Change(True), "changed: the page is available again"),
     ],
 )
 def test_a_change_says_what_is_new(

@@ -336,7 +336,7 @@ def test_a_failing_page_has_less_value_also_if_scores_are_negative() -> None:
 def test_the_state_of_a_formula_is_refused_by_another() -> None:
     state = learned_policy("NAD * t").state()
     for name in ("SAD * t", "X"):
-        with pytest.raises(UsageError, match=r"learnt for NAD \* t, by visit cannot be used"):
+        with pytest.raises(UsageError, match=r"learned for NAD \* t, by visit cannot be used"):
             make_policy(name).restore(state)
     with pytest.raises(UsageError, match="another policy"):
         make_policy("NAD * t").restore(learned_policy("nad").state())

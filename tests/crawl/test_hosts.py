@@ -11,12 +11,12 @@ from freshet.core.clock import to_epoch
 from freshet.core.settings import PolitenessSettings
 from freshet.core.tables import HostCaps, hash_name, hash_names
 from freshet.crawl.hosts import (
+    HostSummary,
     HostTurns,
-    HostView,
     closed_hosts,
     host_names,
-    host_view,
     pages_within_caps,
+    summarise_host,
     turns_within,
 )
 
@@ -33,13 +33,13 @@ def closed(host: str, until: datetime) -> HostState:
 def test_a_host_is_shown_as_it_is_treated() -> None:
     robots = {"fetched": NOW, "status": 200}
     state = HostState("a.example", NOON, 10.0, 3, SOON, robots)
-    view = HostView("a.example", 10.0, NOON, SOON, 3, "robots.txt read 2026-03-01 12:00 UTC")
-    assert host_view(state, POLITE, NOON) == view
+    host = HostSummary("a.example", 10.0, NOON, SOON, 3, "robots.txt read 2026-03-01 12:00 UTC")
+    assert summarise_host(state, POLITE, NOON) == host
 
 
 def test_a_host_of_which_nothing_is_remembered_is_open() -> None:
-    view = HostView("a.example", 2.0, robots="robots.txt not asked for yet")
-    assert host_view(HostState("a.example"), POLITE, NOON) == view
+    host = HostSummary("a.example", 2.0, robots="robots.txt not asked for yet")
+    assert summarise_host(HostState("a.example"), POLITE, NOON) == host
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,12 @@ def test_a_host_of_which_nothing_is_remembered_is_open() -> None:
 )
 def test_the_result_of_requesting_robots_txt_is_described(kept: dict[str, Any], text: str) -> None:
     state = HostState("a.example", robots={"fetched": NOW, **kept})
-    assert host_view(state, POLITE, NOON).robots.startswith(text)
+    assert summarise_host(state, POLITE, NOON).robots.startswith(text)
 
 
 def test_a_host_is_open_from_the_moment_at_which_its_pause_ends() -> None:
-    assert host_view(closed("a.example", NOON), POLITE, NOON).closed_until is None
-    assert host_view(closed("a.example", NOON), POLITE, SOON).closed_until is None
+    assert summarise_host(closed("a.example", NOON), POLITE, NOON).closed_until is None
+    assert summarise_host(closed("a.example", NOON), POLITE, SOON).closed_until is None
 
 
 def test_closed_hosts_are_listed_by_when_they_open_the_last_first() -> None:
@@ -66,7 +66,7 @@ def test_closed_hosts_are_listed_by_when_they_open_the_last_first() -> None:
         closed("a.example", SOON), closed("b.example", later), closed("open.example", NOON),
         HostState("never.example"), closed("c.example", SOON),
     ]  # fmt: skip
-    names = [view.host for view in closed_hosts(states, POLITE, NOON)]
+    names = [host.host for host in closed_hosts(states, POLITE, NOON)]
     assert names == ["b.example", "a.example", "c.example"]
 
 

@@ -56,6 +56,25 @@ def test_settings_of_a_page_are_listed_with_their_origin(collection: Collection)
     assert found["proxy"][1] == "default"
 
 
+def test_a_collection_lists_its_settings_with_their_defaults(collection: Collection) -> None:
+    rows = {row.name: row for row in collection.setting_rows()}
+    assert rows["contact"].value == collection.settings.contact != rows["contact"].default
+    assert rows["limits.body_bytes"].value == rows["limits.body_bytes"].default
+    assert all(row.meaning for row in rows.values())
+
+
+def test_a_rule_that_is_removed_from_a_mask_stays_removed(collection: Collection) -> None:
+    page = collection.add(URL)
+    collection.hide(page, ["seen # times", "/html/body/aside"])
+    mask = collection.unhide(page, ["seen # times"])
+    assert [rule.what for rule in mask.rules] == ["/html/body/aside"]
+    assert mask.never == ("seen # times",)
+    assert collection.unhide(page, ["1"]).rules == ()
+    assert collection.mask(page).never == ("seen # times", "/html/body/aside")
+    with pytest.raises(NotFoundError):
+        collection.unhide(page, ["1"])
+
+
 def test_a_page_is_shown_with_the_selected_parts(collection: Collection) -> None:
     record(collection, [observe(1, html("one", "a")), observe(2, html("two", "b"))])
     page = collection.page(URL)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from freshet.archive.warc.check import check_file
 from freshet.collection.collection import Collection
 from freshet.core.errors import BadInputError
 from freshet.core.types import Outcome
+from tests.archive.warc.file_check import check_file
 from tests.end_to_end.foreign_warc import (
     IDENTICAL,
     NOT_MODIFIED,

@@ -252,20 +252,6 @@ def test_pages_of_one_directory_change_together(web: SimulatedWeb) -> None:
     assert len(first & second) > 0.8 * len(first | second)
 
 
-def test_after_the_knot_only_standing_words_are_left(web: SimulatedWeb) -> None:
-    page, moment = pages_of(web, "section")[0], at(web, 2)
-    knot = web.knot_after(page, moment)
-    assert knot is not None
-    start, before, after = (set(web.text(page, t).splitlines()) for t in (moment, knot - 1, knot))
-    standing = 3  # title, heading and introduction
-    assert len(start & before) > standing
-    assert len(start & after) == standing
-
-
-def test_a_page_without_changes_has_no_knot(web: SimulatedWeb) -> None:
-    assert web.knot_after(pages_of(web, "static")[0], web.span.start) is None
-
-
 def test_a_web_begins_at_an_aware_time() -> None:
     with pytest.raises(ValueError, match="no time zone"):
         SimulatedWeb(seed=1, start=datetime(2026, 1, 5), days=1)  # noqa: DTZ001

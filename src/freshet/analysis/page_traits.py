@@ -70,7 +70,7 @@ def _survival(versions: PageVersions) -> tuple[ElementSurvival | None, Reasons]:
 
 
 def _longest_stay(series: VersionSeries) -> float:
-    """Return the longest time for which one version's DOM rows stand for others'."""
+    """Return the longest time covered by the DOM rows of one version."""
     stay_starts = np.flatnonzero(np.diff(series.version_indices, prepend=-1))
     times = series.times[stay_starts]
     return float(np.diff(times, append=series.times[-1]).max(initial=0.0))

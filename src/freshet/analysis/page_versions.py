@@ -66,7 +66,7 @@ class PageVersions:
 
     @property
     def missing_note(self) -> str:
-        """Return what the series lacks, as text; empty where it is complete."""
+        """Describe missing data; empty if complete."""
         notes = [
             (self.lost, f"bytes no longer stored: {self.lost} looks"),
             (self.unreadable, f"bytes that cannot be read: {self.unreadable} looks"),

@@ -113,7 +113,7 @@ class CycleCopies:
         for column in (self.stale, self._change_counts, self._cycle_sums, self._link_counts):
             if column is not None:
                 column[pages] = 0
-        visits = look_table(pages, float(number * CYCLE_SECONDS), stale, new_links=links)
+        visits = build_visit_table(pages, float(number * CYCLE_SECONDS), stale, new_links=links)
         return visits, ChangeCounts(changes, changes * number - cycle_sum, found_links)
 
     def missed_changes(self, number: int) -> ChangeCounts:
@@ -171,7 +171,7 @@ def cycle_time(number: int) -> datetime:
     return from_epoch(number * CYCLE_SECONDS)
 
 
-def look_table(
+def build_visit_table(
     pages: PageIdArray,
     seconds: float,
     changed: BoolArray,

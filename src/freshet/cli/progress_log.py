@@ -150,4 +150,4 @@ def describe_change(change: Change) -> str:
         parts.append(count_text(change.new_link_count, "new link"))
     if change.structure and not change.words:
         parts.append("its structure")
-    return "changed: " + (", ".join(parts) or "it came back")
+    return "changed: " + (", ".join(parts) or "the page is available again")

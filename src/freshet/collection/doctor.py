@@ -40,7 +40,7 @@ STALLED_AFTER = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class DoctorFinding:
-    """A thing that was checked, what was found, whether that is fine, and the remedy if not."""
+    """A check, its result, whether it passed, and the remedy."""
 
     what: str
     found: str

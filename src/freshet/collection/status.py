@@ -17,7 +17,7 @@ from freshet.crawl.budget_status import (
     day_budget_status,
     failing_page_counts,
 )
-from freshet.crawl.hosts import HostView, closed_hosts
+from freshet.crawl.hosts import HostSummary, closed_hosts
 from freshet.record.collection_store import CATALOG_FILE, CollectionStore
 
 MAX_SHOWN_IMPORTS = 10
@@ -43,7 +43,7 @@ class CollectionStatus:
     growth: list[DailyGrowth]
     imports: list[ImportRecord]
     today: DayBudgetStatus
-    closed_hosts: list[HostView]
+    closed_hosts: list[HostSummary]
     failing: dict[str, int]
     failing_pages: list[FailingPage]
 

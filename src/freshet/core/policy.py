@@ -15,7 +15,10 @@ from freshet.core.tables import (
 
 
 class Policy(Protocol):
-    """Decides which pages to visit; a chosen page is pending until it is learnt or released."""
+    """Decides which pages to visit.
+
+    A chosen page is pending until its visit is learned or it is released.
+    """
 
     name: str
 

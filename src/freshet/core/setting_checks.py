@@ -1,4 +1,4 @@
-"""Checks of setting values; each returns what is wrong, or an empty text."""
+"""Checks of setting values; each returns an error message or an empty string."""
 
 import re
 from collections.abc import Callable, Mapping

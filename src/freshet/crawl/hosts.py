@@ -24,7 +24,7 @@ HTTP_OK = 200
 
 
 @dataclass(frozen=True, slots=True)
-class HostView:
+class HostSummary:
     """How a host is treated now; ``closed_until`` is None if it is open.
 
     ``delay`` is the seconds between two requests, ``failures`` the number of failures in a row.
@@ -38,10 +38,10 @@ class HostView:
     robots: str = ""
 
 
-def host_view(state: HostState, politeness: PolitenessSettings, now: datetime) -> HostView:
+def summarise_host(state: HostState, politeness: PolitenessSettings, now: datetime) -> HostSummary:
     """Return how a host is treated, given its saved state."""
     closed = state.backoff_until
-    return HostView(
+    return HostSummary(
         state.host,
         delay_of(politeness, state.delay),
         state.next_allowed,
@@ -53,11 +53,11 @@ def host_view(state: HostState, politeness: PolitenessSettings, now: datetime) -
 
 def closed_hosts(
     states: Iterable[HostState], politeness: PolitenessSettings, now: datetime
-) -> list[HostView]:
+) -> list[HostSummary]:
     """Return the closed hosts, the one that opens last first."""
-    views = (host_view(state, politeness, now) for state in states)
-    closed = [(view.closed_until, view) for view in views if view.closed_until is not None]
-    return [view for _, view in sorted(closed, key=lambda pair: pair[0], reverse=True)]
+    hosts = (summarise_host(state, politeness, now) for state in states)
+    closed = [(host.closed_until, host) for host in hosts if host.closed_until is not None]
+    return [host for _, host in sorted(closed, key=lambda pair: pair[0], reverse=True)]
 
 
 def _describe_robots(record: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from freshet.core.local_time import format_to_second
 from freshet.core.settings import NO_OBJECTIVE, PageSettings, planning_objective
 from freshet.core.tables import FormulaEvaluation, PolicyExplanation
 from freshet.core.types import Page, Visit
-from freshet.crawl.hosts import HostView, host_names, host_view
+from freshet.crawl.hosts import HostSummary, host_names, summarise_host
 from freshet.crawl.obstacles import describe_visit, obstacle_of
 from freshet.crawl.plan import CrawlPreview
 from freshet.record.collection_store import CollectionStore
@@ -43,7 +43,7 @@ class ScheduleExplanation:
     spent: int
     importance: float
     obstacles: tuple[str, ...]
-    host: HostView
+    host: HostSummary
     last_visit: Visit | None
     explanation: PolicyExplanation | None
     expected: datetime | None
@@ -117,7 +117,7 @@ def _why(
 ) -> ScheduleExplanation:  # fmt: skip
     settings = collection.settings
     state = _host_state(collection, page)
-    host = host_view(state, settings.politeness, preview.now)
+    host = summarise_host(state, settings.politeness, preview.now)
     last = collection.catalog.last_visits([page.id]).get(page.id)
     visit = None if last is None else last.visit
     page_settings = collection.settings_for(page)
@@ -167,7 +167,7 @@ def _exclusions(collection: CollectionStore, page: Page) -> Iterator[str]:
 def _delays(
     preview: CrawlPreview,
     settings: PageSettings,
-    host: HostView,
+    host: HostSummary,
     explanation: PolicyExplanation | None,
 ) -> Iterator[str]:
     """Describe what a page waits for."""
@@ -191,7 +191,7 @@ def _due(
     preview: CrawlPreview,
     page: Page,
     settings: PageSettings,
-    host: HostView,
+    host: HostSummary,
     explanation: PolicyExplanation | None,
 ) -> datetime | None:
     """Return when the page's value reaches the multiplier and no obstacle is left.

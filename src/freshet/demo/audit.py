@@ -1,4 +1,4 @@
-"""Audit of a crawl of the simulated web: did it keep every promise of Freshet?
+"""Checks every guarantee of Freshet after a crawl of the simulated web.
 
 The catalog is compared with the hosts' own log and with the ground truth.
 """

@@ -6,7 +6,7 @@ from freshet.core.clock import FixedClock, ScaledClock
 
 
 class DeferredClock:
-    """A clock that stands still until it begins, and then runs ``speed`` times too fast."""
+    """A clock that stands still until it begins, and then runs ``speed`` times as fast."""
 
     def __init__(self, start: datetime, speed: float) -> None:
         self.start = start

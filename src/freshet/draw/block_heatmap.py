@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from freshet.core.humanize import duration_text
+from freshet.core.humanize import count_text, duration_text
 from freshet.core.types import FloatArray, IndexArray
 from freshet.draw.axes import MIN_HOURS, time_axis, to_milliseconds
 from freshet.draw.chart_library import alt
@@ -15,7 +15,6 @@ from freshet.draw.theme import (
     Chart,
     EmptyChartError,
     chart_rows,
-    count_phrase,
     shorten,
     with_title,
 )
@@ -71,7 +70,7 @@ def block_heatmap(
         alt.layer(*layers).properties(width=WIDTH, height=height),
         _title(contents, len(names)),
         shorten(page),
-        f"{count_phrase(len(names), 'block')} in document order{some}; a mark where one changed",
+        f"{count_text(len(names), 'block')} in document order{some}; a mark where one changed",
         "white: the block was absent; grey: there was no look",
     )
 
@@ -86,10 +85,10 @@ def _longest_present(contents: BlockContents, blocks: int) -> IndexArray:
 def _title(contents: BlockContents, blocks: int) -> str:
     changing = len(np.unique(contents.block[contents.ended == 1]))
     if not changing:
-        return f"Nothing changed in {count_phrase(blocks, 'block')}"
+        return f"Nothing changed in {count_text(blocks, 'block')}"
     days = contents.seconds[contents.ended == 1] / 86_400
     median = duration_text(max(np.median(days).item(), 1e-6))
-    still = f"{blocks - changing:,} of {count_phrase(blocks, 'block')} never changed"
+    still = f"{blocks - changing:,} of {count_text(blocks, 'block')} never changed"
     return f"{still}; half of the changed contents stayed {median}"
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
+from freshet.core.humanize import count_text
 from freshet.draw.chart_library import alt
 from freshet.draw.theme import (
     FAINT,
@@ -16,7 +17,6 @@ from freshet.draw.theme import (
     Chart,
     EmptyChartError,
     chart_rows,
-    count_phrase,
     shorten,
     with_title,
 )
@@ -55,7 +55,7 @@ def change_calendar(looks: LookTable, *, page: str) -> Chart:
         chart,
         f"The page changed on {changed_days:,} of {observed_days:,} days with a look",
         shorten(page),
-        f"{count_phrase(sum(changes), 'change')} in {count_phrase(len(looks), 'look')} "
+        f"{count_text(sum(changes), 'change')} in {count_text(len(looks), 'look')} "
         f"from {dates[0]} to {dates[-1]}, a square a {unit} (UTC)",
     )
 

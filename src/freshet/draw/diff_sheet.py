@@ -61,7 +61,7 @@ li {{ margin: .15rem 0; }}
 <header>
 <h1 dir="auto">{title}</h1>
 {facts}
-<p class="key"><del>went</del> <ins>came</ins></p>
+<p class="key"><del>removed</del> <ins>added</ins></p>
 </header>
 <main>
 <div class="text" dir="auto">{text}</div>

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from freshet.core.humanize import duration_text, interval_text
+from freshet.core.humanize import count_text, duration_text, interval_text
 from freshet.core.types import FloatArray
 from freshet.draw.axes import clip_to_a_minute, duration_axis, share_axis
 from freshet.draw.chart_library import alt
@@ -16,7 +16,6 @@ from freshet.draw.theme import (
     Chart,
     EmptyChartError,
     chart_rows,
-    count_phrase,
     shorten,
     with_title,
 )
@@ -39,7 +38,7 @@ def interval_histogram(hours: FloatArray) -> Chart:
     return with_title(
         _bars_with_median(hours, edges, x, duration_text(median_days)),
         f"Half of the pages change every {interval_text(median_days)} or more often",
-        f"{count_phrase(len(hours), 'page')} that changed, by their mean time between changes",
+        f"{count_text(len(hours), 'page')} that changed, by their mean time between changes",
     )
 
 
@@ -52,7 +51,7 @@ def similarity_histogram(dice: FloatArray) -> Chart:
     return with_title(
         _bars_with_median(dice, np.linspace(0.0, 1.0, BIN_COUNT + 2), x, median),
         f"When they change, half of the pages keep Dice {median} or more",
-        f"{count_phrase(len(dice), 'page')} that changed, by their mean Dice given change",
+        f"{count_text(len(dice), 'page')} that changed, by their mean Dice given change",
     )
 
 
@@ -82,7 +81,7 @@ def staying_power_histogram(powers: FloatArray, *, page: str) -> Chart:
         bars.properties(width=WIDTH, height=HEIGHT),
         staying_power_title(powers),
         shorten(page),
-        f"{count_phrase(len(powers), 'word')} by their staying power",
+        f"{count_text(len(powers), 'word')} by their staying power",
     )
 
 

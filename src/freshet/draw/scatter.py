@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.core.humanize import duration_text, interval_text
+from freshet.core.humanize import count_text, duration_text, interval_text
 from freshet.core.types import FloatArray
 from freshet.draw.axes import (
     clip_to_a_minute,
@@ -23,7 +23,6 @@ from freshet.draw.theme import (
     Chart,
     EmptyChartError,
     chart_rows,
-    count_phrase,
     shorten,
     with_title,
 )
@@ -64,7 +63,7 @@ def page_changes_scatter(looks: LookTable, *, page: str) -> Chart:
         chart,
         f"Half of the changes come within {median}, half keep Dice {cloud.median_dice:.2f} or more",
         shorten(page),
-        f"{count_phrase(cloud.count, 'change')}; {cloud.note}",
+        f"{count_text(cloud.count, 'change')}; {cloud.note}",
     )
 
 
@@ -76,7 +75,7 @@ def page_means_scatter(hours: FloatArray, dice: FloatArray) -> Chart:
         chart,
         f"Half of the pages change every {interval_text(cloud.median_hours / 24)} or more often, "
         f"half keep Dice {cloud.median_dice:.2f} or more",
-        f"{count_phrase(cloud.count, 'page')} that changed, a dot each; {cloud.note}",
+        f"{count_text(cloud.count, 'page')} that changed, a dot each; {cloud.note}",
     )
 
 

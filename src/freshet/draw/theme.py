@@ -75,15 +75,6 @@ def _json_value(item: Any) -> Any:
     return None if isinstance(plain, float) and not isfinite(plain) else plain
 
 
-def count_phrase(number: int, noun: str) -> str:
-    """Return a number with its noun, in the singular or the plural.
-
-    >>> count_phrase(1, "block"), count_phrase(2000, "block")
-    ('1 block', '2,000 blocks')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def shorten(name: str, max_chars: int = MAX_NAME_CHARS) -> str:
     """Return a name that fits into a line; the middle of a longer name is cut out.
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from freshet.core.humanize import percent_text, percent_text_capitalized
+from freshet.core.humanize import count_text, percent_text, percent_text_capitalized
 from freshet.core.types import FloatArray, IndexArray
 from freshet.draw.axes import time_axis, to_milliseconds
 from freshet.draw.chart_library import alt
@@ -18,7 +18,6 @@ from freshet.draw.theme import (
     Chart,
     EmptyChartError,
     chart_rows,
-    count_phrase,
     shorten,
     with_title,
 )
@@ -55,7 +54,7 @@ def word_lifespans_chart(terms: TermTable, words: Mapping[int, str], *, page: st
         alt.layer(*layers).properties(width=WIDTH, height=height),
         staying_power_title(terms.staying_power),
         shorten(page),
-        f"{count_phrase(len(terms), 'word')} by first appearance, then by how long they stay{some}"
+        f"{count_text(len(terms), 'word')} by first appearance, then by how long they stay{some}"
         "; grey: there was no look",
     )
 

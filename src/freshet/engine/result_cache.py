@@ -1,7 +1,7 @@
 """Cache on disk of the results of finished batches, so that interrupted work can continue.
 
-A result is hasher by the name of the computation, which includes its version, and the content of
-its batch. It is a file of plain arrays; a file that cannot be read counts as missing.
+A result is identified by the name of the computation, which includes its version, and the content
+of its batch. It is a file of plain arrays; a file that cannot be read counts as missing.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A snapshot is decoded, parsed and classified."""
+"""Decode, parse and classify a snapshot."""
 
 from dataclasses import dataclass, replace
 
@@ -29,8 +29,8 @@ def parse_visit(snapshot: Snapshot, limits: LimitSettings, *, dom: bool = False)
     except BadInputError as error:
         return ParsedVisit(Outcome.UNREADABLE, str(error), None)
     view = parse_snapshot(decoded, dom=dom, limits=ViewLimits(max_body_bytes=limits.body_bytes))
-    judgement = classify_outcome(decoded, view)
-    return ParsedVisit(judgement.outcome, judgement.why, view)
+    verdict = classify_outcome(decoded, view)
+    return ParsedVisit(verdict.outcome, verdict.why, view)
 
 
 def decode_snapshot(snapshot: Snapshot, limits: LimitSettings) -> Snapshot:

@@ -26,7 +26,7 @@ from freshet.core.tables import (
 from freshet.core.types import FloatArray, Forecast
 from freshet.schedule.cadence import RATE_COUNT, CrawlCadence
 from freshet.schedule.columns import NOT_FOUND, ColumnSpec, row_blocks
-from freshet.schedule.explanation import explain_page
+from freshet.schedule.explanation import explain_page_value
 from freshet.schedule.forecast_model import ForecastModel
 from freshet.schedule.objectives import (
     OBJECTIVES,
@@ -72,7 +72,7 @@ class BayesPolicy:
 
     @property
     def nbytes(self) -> int:
-        """Return the memory of everything learnt, in bytes."""
+        """Return the memory of everything learned, in bytes."""
         return self.page_states.nbytes + self._model.nbytes
 
     def add(self, pages: PageTable) -> None:
@@ -137,10 +137,10 @@ class BayesPolicy:
             raise KeyError(page)
         if np.isnan(self._fitted_period):
             self._refit_if_due(to_epoch(now))
-        return explain_page(self._model, row, to_epoch(now), (self.name, self.multiplier))
+        return explain_page_value(self._model, row, to_epoch(now), (self.name, self.multiplier))
 
     def state(self) -> Mapping[str, Any]:
-        """Return everything learnt, as plain arrays and numbers."""
+        """Return everything learned, as plain arrays and numbers."""
         plan = {
             "multiplier": self.multiplier,
             "threshold": self._threshold,

@@ -83,7 +83,7 @@ class BurstQueue:
     ) -> BurstUpdate:
         """Return the effect of visits, each page's in time order, without applying it.
 
-        ``masked_pages`` have a new mask, learnt from these visits, under which they do not change
+        ``masked_pages`` have a new mask, learned from these visits, under which they do not change
         at every look. They need no more bursts.
         """
         update = BurstUpdate()

@@ -12,7 +12,7 @@ BISECTION_STEPS = 50
 FIRST_HORIZON_DAYS, LAST_HORIZON_DAYS, HORIZON_COUNT = 1e-4, 3_650.0, 2_000
 
 
-def explain_page(
+def explain_page_value(
     model: ForecastModel, row: int, now: float, plan: tuple[str, float]
 ) -> PolicyExplanation:
     """Return the figures of one page; ``plan`` is the policy's name and current multiplier."""

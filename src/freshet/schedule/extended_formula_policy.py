@@ -143,7 +143,7 @@ class ExtendedFormulaPolicy(FormulaPolicy):
         return replace(extended, reckoning=explanation.reckoning)
 
     def state(self) -> Mapping[str, Any]:
-        """Return everything learnt, as plain arrays, numbers and texts."""
+        """Return everything learned, as plain arrays, numbers and texts."""
         return {**super().state(), **self.forecast.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:

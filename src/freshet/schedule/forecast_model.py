@@ -60,7 +60,7 @@ class ForecastModel:
             self.look_around.learn(self.page_states, looks)
 
     def refit(self, now: float) -> None:
-        """Fit the prior and the clocks to everything learnt so far."""
+        """Fit the prior and the clocks to everything learned so far."""
         self.refit_prior(now)
         self.refit_clocks(now)
 
@@ -107,7 +107,7 @@ class ForecastModel:
         ])
 
     def scores_after_days(self, row: int, now: float, days: FloatArray) -> PageScores:
-        """Return the scores of one page that many days from now, if nothing else is learnt."""
+        """Return the scores of one page that many days from now, if nothing else is learned."""
         rows = np.full(len(days), row)
         ages, effective_ages = self.ages_and_effective_ages(rows, now)
         return self._scores(rows, (ages + days, effective_ages + days))

@@ -12,7 +12,7 @@ import numpy as np
 from freshet.core.tables import DAY_SECONDS, BoolArray, PolicyExplanation
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.cadence import CrawlCadence
-from freshet.schedule.explanation import explain_page
+from freshet.schedule.explanation import explain_page_value
 from freshet.schedule.forecast_model import ForecastModel
 from freshet.schedule.kernels.posterior import survival_by_day
 from freshet.schedule.lookaround import MeanRates
@@ -90,11 +90,11 @@ class FormulaForecast:
     ) -> PolicyExplanation:
         """Return an explanation with the figures of the forecast added."""
         plan = (explanation.policy, explanation.multiplier)
-        extended = explain_page(self._model, row, now, plan)
+        extended = explain_page_value(self._model, row, now, plan)
         return replace(extended, value=explanation.value, due=None)
 
     def state(self) -> dict[str, Any]:
-        """Return everything learnt, as plain arrays and numbers."""
+        """Return everything learned, as plain arrays and numbers."""
         fitted = {"fitted_period": self._fitted_period, "prior_fitted_at": self._prior_fitted_at}
         return self._model.state() | fitted
 

@@ -56,14 +56,14 @@ class FormulaPolicy(VariableRule):
         return replace(explanation, reckoning=evaluation)
 
     def state(self) -> Mapping[str, Any]:
-        """Return everything learnt, and the formula, which decides what is learnt."""
+        """Return everything learned, and the formula, which decides what is learned."""
         return {**super().state(), "learnt for": self._purpose}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore a state that ``state`` returned; the state of another formula is refused."""
         if state.get("learnt for") != self._purpose:
             raise UsageError(
-                f"a state learnt for {state.get('learnt for', 'another policy')} cannot be used "
+                f"a state learned for {state.get('learnt for', 'another policy')} cannot be used "
                 f"for {self._purpose}; learn from the visits again"
             )
         super().restore(state)

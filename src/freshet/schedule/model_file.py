@@ -1,4 +1,4 @@
-"""Model files: a learned formula, with the trace and the settings that it was learnt with.
+"""Model files: a learned formula, with the trace and the settings that it was learned with.
 
 A model file is JSON that a person can read and edit. Its path may be given wherever a policy is
 named.
@@ -10,12 +10,13 @@ import typing
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, Literal, TypeVar
 
 from freshet.core import __version__
 from freshet.core.errors import BadInputError, UsageError
 from freshet.core.files import PRIVATE_FILE_MODE, atomic_output
 from freshet.core.setting_checks import MODEL_SUFFIX
+from freshet.core.strict_json import load_strict_json
 from freshet.formula.expression import Formula, parse_formula
 from freshet.formula.variables import FitnessMeasure, WeightClock
 from freshet.schedule import policies
@@ -43,7 +44,7 @@ class PolicyTestResult:
 
 @dataclass(frozen=True, slots=True)
 class FormulaModel:
-    """A learned formula, the trace and settings it was learnt with, and results of all policies.
+    """A learned formula, the trace and settings it was learned with, and results of all policies.
 
     ``training`` and ``validation`` are the formula's fitness on the training pages and on the
     validation pages, which selected it. ``digest`` distinguishes traces of the same name. ``seed``
@@ -157,16 +158,12 @@ def _read_json(path: Path) -> Mapping[str, Any]:
     if len(content) > MAX_MODEL_BYTES:
         raise BadInputError(f"{path}: larger than {MAX_MODEL_BYTES:,} bytes: not a model file")
     try:
-        document = json.loads(content, parse_constant=_refuse_constant)
+        document = load_strict_json(content)
     except (ValueError, RecursionError) as error:
         raise BadInputError(f"{path}: not readable as JSON: {error}; correct the file") from error
     if not isinstance(document, dict):
         raise BadInputError(f"{path}: not a model file, which is a JSON object; choose one")
     return document
-
-
-def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number")
 
 
 def _read_record(cls: type[Record], values: Any, location: str) -> Record:

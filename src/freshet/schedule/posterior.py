@@ -1,4 +1,4 @@
-"""The posterior of each page's change rate on a grid of rates, learnt look by look.
+"""The posterior of each page's change rate on a grid of rates, learned look by look.
 
 A look ``x`` days after the previous one finds a change with probability 1 - e^{-λx} at rate λ. Both
 results have a small chance of being wrong, and the evidence fades day by day. Probabilities are

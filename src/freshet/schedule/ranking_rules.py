@@ -118,7 +118,7 @@ class RankingRule(ABC):
         )
 
     def state(self) -> Mapping[str, Any]:
-        """Return everything learnt, as plain arrays and numbers."""
+        """Return everything learned, as plain arrays and numbers."""
         return self.page_states.state() | {"multiplier": self._multiplier}
 
     def restore(self, state: Mapping[str, Any]) -> None:

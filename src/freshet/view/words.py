@@ -24,7 +24,7 @@ from freshet.view.character_classes import (
     class_table,
 )
 from freshet.view.kernels import words as kernels
-from freshet.view.text_hash import mix_bits
+from freshet.view.kernels.markup import mix_bits
 
 _LOW_64 = 0xFFFF_FFFF_FFFF_FFFF
 
@@ -78,7 +78,7 @@ def term_id(word: str) -> int:
     value = kernels.SEED
     for byte in word.encode():
         value = (value ^ byte) * kernels.FNV_PRIME & _LOW_64
-    return mix_bits(value)
+    return int(mix_bits(np.uint64(value)))
 
 
 def _continues(folded: str, position: int) -> bool:

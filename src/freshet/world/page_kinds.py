@@ -41,15 +41,13 @@ class TroubleSpell:
 class PageKind:
     """Properties of all pages of a kind.
 
-    ``turnover`` is the number of changes after which all replaceable content is new; by default the
-    size. Each event of the directory's process (``directory_changes``) changes a page with
+    Each event of the directory's process (``directory_changes``) changes a page with
     ``join_probability``. A feed changes with the page that it follows and lists its links.
     """
 
     own_changes: ChangeProcess
     write_content: ContentWriter
     size: int
-    turnover: int = 0
     noise: tuple[str, ...] = ()
     has_token: bool = False
     directory_changes: ChangeProcess = no_changes
@@ -76,12 +74,11 @@ PAGE_KINDS: Mapping[str, PageKind] = {
         directory_changes=rhythmic_changes(1 / 12, weekend=0.1),
         join_probability=0.8,
     ),
-    "shop": PageKind(rhythmic_changes(1.2, night=0.1), goods, 30, turnover=90, has_token=True),
+    "shop": PageKind(rhythmic_changes(1.2, night=0.1), goods, 30, has_token=True),
     "table": PageKind(
         no_changes,
         table,
         18,
-        turnover=3,
         directory_changes=regular_changes(1, hour=22, jitter_hours=0.5, missed=0.25),
         join_probability=0.95,
     ),

@@ -65,12 +65,6 @@ class WebTimeline:
             return float(self.change_times(page)[version - 1])
         return self.span.start - self._keys[page] % MAX_INITIAL_AGE
 
-    def knot_after(self, page: int, epoch: float) -> float | None:
-        """Return when all replaceable content of a page at a moment is gone; None if never."""
-        kind, times = self._kind(self._content_page(page)), self.change_times(page)
-        last = self.version_at(page, epoch) + (kind.turnover or kind.size) - 1
-        return float(times[last]) if last < len(times) else None
-
     def episodes(self, page: int) -> tuple[TroubleEpisode, ...]:
         """Return the troubles of a page and of its host."""
         spells = self._kind(page).spells + self.hosts[self.pages[page].host].spells

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from freshet.archive.warc.build import build_resource, build_response
-from freshet.archive.warc.check import check_file
 from freshet.archive.warc.digest import matches_digest
 from freshet.archive.warc.located_record import ArchiveFault
 from freshet.archive.warc.record import WarcRecord, encode_record
+from tests.archive.warc.file_check import check_file
 from tests.archive.warc.warc_samples import HTTP, NOW, URL, small_file, visit
 
 SHA1_OF_NOTHING = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from freshet.archive.warc.check import check_file
 from freshet.archive.warc.located_record import LocatedRecord
 from freshet.archive.warc.read import read_records
+from tests.archive.warc.file_check import check_file
 
 FOLDER = Path(os.environ.get("FRESHET_DATA", "")) / "conformance" / "warc"
 CASES: list[dict[str, Any]] = (

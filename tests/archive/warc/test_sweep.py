@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.archive.warc.build import build_resource
-from freshet.archive.warc.check import check_file
 from freshet.archive.warc.located_record import LocatedRecord
 from freshet.archive.warc.read import read_records
 from freshet.archive.warc.recover import RecoveredFile, recover_open_files
 from freshet.archive.warc.writer import WarcWriter
+from tests.archive.warc.file_check import check_file
 from tests.archive.warc.warc_samples import CLOCK, NOW, ORIGIN, URL, small_file
 
 

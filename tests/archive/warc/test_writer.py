@@ -14,7 +14,6 @@ from freshet.archive.warc.build import (
     build_resource,
     build_response,
 )
-from freshet.archive.warc.check import check_file
 from freshet.archive.warc.digest import sha1
 from freshet.archive.warc.gzip_member import GZIP_HEADER
 from freshet.archive.warc.lock import ArchiveLock
@@ -22,6 +21,7 @@ from freshet.archive.warc.read import read_record, read_records
 from freshet.archive.warc.record import encode_record
 from freshet.archive.warc.writer import WarcWriter, WriteAt
 from freshet.core.errors import BadInputError, NoSpaceError, StorageError
+from tests.archive.warc.file_check import check_file
 from tests.archive.warc.warc_samples import (
     CLOCK,
     HTTP,

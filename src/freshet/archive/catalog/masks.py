@@ -14,7 +14,7 @@ from freshet.core.clock import to_epoch
 
 
 class MaskTables(TableStore):
-    """The table masks: what is left out of comparisons, per page."""
+    """Table masks: parts of pages excluded from comparisons."""
 
     def latest_masks(self, page_ids: Sequence[int]) -> dict[int, StoredMask]:
         """Return the latest mask of each page that has one."""

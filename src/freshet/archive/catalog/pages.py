@@ -245,7 +245,7 @@ class PageTables(TableStore):
         overrides: dict[int, list[dict[str, Any]]] = {}
         chunks = list(split_chunks(page_ids))
         with self._read_engine.begin() as connection:
-            for query in (*map(_settings_by_tag, chunks), *map(_settings_by_page, chunks)):
+            for query in (*map(_tag_settings_of, chunks), *map(_own_settings_of, chunks)):
                 for page_id, text in connection.execute(query):
                     overrides.setdefault(page_id, []).append(parse_settings(text))
         return overrides
@@ -319,13 +319,13 @@ def parse_settings(text: str) -> dict[str, Any]:
     return settings if isinstance(settings, dict) else {UNREADABLE_KEY: True}
 
 
-def _settings_by_tag(page_ids: Sequence[int]) -> Select[Any]:
+def _tag_settings_of(page_ids: Sequence[int]) -> Select[Any]:
     joined = tags.join(tag_settings, tag_settings.c.tag == tags.c.tag)
     query = select(tags.c.page_id, tag_settings.c.settings).select_from(joined)
     return query.where(tags.c.page_id.in_(page_ids)).order_by(tags.c.tag)
 
 
-def _settings_by_page(page_ids: Sequence[int]) -> Select[Any]:
+def _own_settings_of(page_ids: Sequence[int]) -> Select[Any]:
     query = select(pages.c.id, pages.c.settings)
     return query.where(pages.c.id.in_(page_ids), pages.c.settings != NO_SETTINGS)
 

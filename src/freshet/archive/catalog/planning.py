@@ -121,13 +121,13 @@ class PlanTables(TableStore):
     def _setting_by_page(self, name: str) -> dict[int, Any]:
         """Return the values of one setting; a page's own value replaces that of its tags."""
         with self._read_engine.begin() as connection:
-            tag_rows = connection.execute(_settings_by_tag(name)).all()
-            page_rows = connection.execute(_settings_by_page()).all()
+            tag_rows = connection.execute(_tag_settings_with(name)).all()
+            page_rows = connection.execute(_own_settings_of_live_pages()).all()
         tables = ((page_id, parse_settings(text)) for page_id, text in [*tag_rows, *page_rows])
         return {page: table[name] for page, table in tables if name in table}
 
 
-def _settings_by_tag(name: str) -> Select[Any]:
+def _tag_settings_with(name: str) -> Select[Any]:
     joined = tags.join(tag_settings, tag_settings.c.tag == tags.c.tag)
     query = select(tags.c.page_id, tag_settings.c.settings).select_from(joined)
     query = query.join(pages, pages.c.id == tags.c.page_id)
@@ -135,7 +135,7 @@ def _settings_by_tag(name: str) -> Select[Any]:
     return restrict_to_live(query, source="").order_by(tags.c.tag)
 
 
-def _settings_by_page() -> Select[Any]:
+def _own_settings_of_live_pages() -> Select[Any]:
     query = select(pages.c.id, pages.c.settings)
     # The value is part of the statement: the index on such pages is used only then.
     return restrict_to_live(query, source="").where(pages.c.settings != literal_column("'{}'"))

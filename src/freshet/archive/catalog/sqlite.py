@@ -1,4 +1,4 @@
-"""What is specific to SQLite: connections, errors, SQL beyond the standard, integrity checks."""
+"""The SQLite dialect: connections, errors, SQL beyond the standard, integrity checks."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""Visits and what was measured of them, appended in one transaction and never twice."""
+"""Visits and their measured changes, appended in one transaction and never twice."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property

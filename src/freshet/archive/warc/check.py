@@ -1,31 +1,13 @@
-"""Strict verification of an archive file: every missing or altered byte is an ArchiveFault."""
+"""Strict verification of records: digests and record ids."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from freshet.archive.warc.digest import matches_digest, matches_sha1
 from freshet.archive.warc.http_message import decode_chunked, stored_body
-from freshet.archive.warc.located_record import ArchiveFault, LocatedRecord
-from freshet.archive.warc.read import read_records
+from freshet.archive.warc.located_record import LocatedRecord
 from freshet.archive.warc.record import WarcRecord, uid_of_record_id
 
 _TYPES_WITHOUT_PAYLOAD = frozenset({"revisit", "continuation"})
-
-
-def check_file(path: Path, *, seen_uids: set[bytes] | None = None) -> Iterator[ArchiveFault]:
-    """Yield every fault of an archive file.
-
-    ``seen_uids`` collects the uids of all records, so that duplicates are found across files. A
-    file that ends exactly between two records is valid; only the catalog can tell that records are
-    missing.
-    """
-    seen_uids = set() if seen_uids is None else seen_uids
-    for item in read_records(path):
-        if isinstance(item, ArchiveFault):
-            yield item
-        else:
-            for problem in record_problems(item, seen_uids):
-                yield ArchiveFault(item.path.name, item.offset, problem, item.record.id)
 
 
 def record_problems(located: LocatedRecord, seen_uids: set[bytes]) -> Iterator[str]:

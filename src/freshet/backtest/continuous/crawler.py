@@ -7,7 +7,7 @@ import numpy as np
 
 from freshet.backtest.continuous.copies import ChangeDetections, TimedCopies
 from freshet.backtest.continuous.ground_truth import GroundTruth, index_lookup
-from freshet.backtest.cycle_crawl import Selector, look_table
+from freshet.backtest.cycle_crawl import Selector, build_visit_table
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps, PageIdArray
 
@@ -106,4 +106,4 @@ class SimulatedCrawler:
         self.visits += len(page_indices)
         self.changes_found += int(np.count_nonzero(was_stale))
         seems_changed = has_copy & (was_stale | self._truth.is_noisy[page_indices])
-        self._policy.learn(look_table(pages, now, seems_changed, measured=has_copy))
+        self._policy.learn(build_visit_table(pages, now, seems_changed, measured=has_copy))

@@ -71,7 +71,7 @@ def ground_truth_of_trace(trace: Trace, *, seed: int = 0) -> GroundTruth:
 
 
 def without_history(pages: PageTable) -> PageTable:
-    """Return pages of which nothing is known before their first look, as in a live collection."""
+    """Return pages without any history before their first look, as in a live collection."""
     return replace(pages, known_since=np.full(len(pages), np.nan))
 
 

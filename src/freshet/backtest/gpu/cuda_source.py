@@ -1,4 +1,4 @@
-"""CUDA kernels as text; they compute the same as ``formula.ranking`` and the processor device."""
+"""CUDA kernels as text; they compute the same as ``formula.kernels`` and the processor device."""
 
 from collections.abc import Mapping
 

@@ -43,7 +43,7 @@ def concatenate_histories(xp: Any, first: HistoryTable, second: HistoryTable) ->
 
 
 def update_sums(xp: Any, sums: Array, gaps: Array, changed: Array, *, by_cycle: bool) -> Array:
-    """Return sums after one more look each, as ``formula.ranking`` updates them.
+    """Return sums after one more look each, as ``formula.kernels`` updates them.
 
     Halving is exact: only the exponent changes.
     """

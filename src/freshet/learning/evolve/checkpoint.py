@@ -5,11 +5,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from freshet.backtest.trace import Trace
 from freshet.core.errors import BadInputError, FreshetError, NotFoundError
 from freshet.core.files import PRIVATE_FILE_MODE, atomic_output
+from freshet.core.strict_json import load_strict_json
 from freshet.formula.expression import parse_formula
 from freshet.learning.evolve.fold_evaluator import FinishedSearch
 from freshet.learning.evolve.genetic_search import Generation, generation_from_json
@@ -114,7 +115,7 @@ def _fitnesses_of(generation: Generation, task: EvolutionTask) -> list[float]:
 
 def _read_json(path: Path) -> Mapping[str, Any]:
     try:
-        document = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
+        document = load_strict_json(path.read_bytes())
     except FileNotFoundError as error:
         raise NotFoundError(f"{path}: there is no checkpoint; begin without --resume") from error
     except OSError as error:
@@ -122,10 +123,6 @@ def _read_json(path: Path) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise _damaged(path, error) from error
     return document if isinstance(document, dict) else {}
-
-
-def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number")
 
 
 def _damaged(path: Path, error: Exception) -> BadInputError:

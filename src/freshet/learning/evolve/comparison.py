@@ -1,4 +1,4 @@
-"""Comparison of a learned formula with other policies, on pages that it was not learnt from."""
+"""Comparison of a learned formula with other policies, on pages that it was not learned from."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor

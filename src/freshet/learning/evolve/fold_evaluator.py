@@ -99,9 +99,12 @@ def split_fold(trace: Trace, task: EvolutionTask, fold: int) -> PageFolds:
     for use, rows in rows_by_use.items():
         subject = f"the trace {trace.name!r} has {len(rows)} of {pages} pages for {use}"
         if len(rows) < 2:
-            raise BadInputError(f"{subject}, which is too few to choose among; bring more pages")
+            raise BadInputError(
+                f"{subject}, which is too few to choose among; use a trace with more pages"
+            )
         if not trace.select(rows).changed_bits[WARM_UP_CYCLES:].any():
             raise BadInputError(
-                f"{subject}, none with a change after the warm-up; bring more pages or days"
+                f"{subject}, none with a change after the warm-up; use a trace with more pages or"
+                " days"
             )
     return split

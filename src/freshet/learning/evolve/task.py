@@ -1,4 +1,4 @@
-"""The task of an evolution: what to learn, and with which settings."""
+"""The task of an evolution: objective and settings."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field

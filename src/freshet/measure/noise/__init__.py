@@ -1,1 +1,1 @@
-"""Masks that hide noise (counters, clocks, adverts) from comparisons, and how masks are learnt."""
+"""Masks that hide noise (counters, clocks, adverts) from comparisons, and how masks are learned."""

@@ -116,7 +116,7 @@ def passive_candidates(
     clocks = [key for key in counters if shows_visit_time(first_blocks.texts(key), times)]
     why = f"was another text at each of {len(times)} visits while the rest did not change"
     clock_candidates = [
-        _candidate(key, all_blocks, "tells the time of the visit") for key in clocks
+        _candidate(key, all_blocks, "shows the time of the visit") for key in clocks
     ]
     stable_blocks = StableBlocks(
         all_blocks, [pair for kind in BURST_SPACINGS for pair in neighbours_by_spacing(looks, kind)]

@@ -69,7 +69,7 @@ class MaskRule:
 class Mask:
     """The rules of one page; ``version`` is stored with every Change made under the mask.
 
-    ``never`` are rules that a user removed, which must not be learnt again.
+    ``never`` are rules that a user removed, which must not be learned again.
     """
 
     version: int

@@ -1,7 +1,7 @@
 """Learn the mask of a page from its looks.
 
-No rule hides text that stays: every rule is tried on all looks. Where a learnt rule hides text that
-came to stay, that text becomes visible again; a rule with several such texts is removed.
+No rule hides text that stays: every rule is tried on all looks. Where a learned rule hides text
+that came to stay, that text becomes visible again; a rule with several such texts is removed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ def learn_mask(looks: Sequence[NoiseLook], mask: Mask) -> Mask | None:
     """Return a better mask for a page, its version one higher; None if there is none.
 
     Only the last few looks count. Manual rules stay, and rules that a user removed are not added
-    again. Nothing is learnt from a page that is too large.
+    again. Nothing is learned from a page that is too large.
     """
     if learning_refusal(looks):
         return None
@@ -71,7 +71,7 @@ def correct_mask(looks: Sequence[NoiseLook], mask: Mask) -> Mask | None:
 
 
 def learning_refusal(looks: Sequence[NoiseLook]) -> str:
-    """Return why nothing can be learnt from these looks; empty where it can."""
+    """Return why nothing can be learned from these looks; empty where it can."""
     return next((reason for look in looks[-MAX_LOOKS:] if (reason := view_refusal(look.view))), "")
 
 
@@ -84,8 +84,8 @@ def _without_lasting_text(mask: Mask, evaluator: RuleEvaluator) -> Mask:
 def _corrected_rule(rule: MaskRule, evaluator: RuleEvaluator) -> MaskRule | None:
     """Return a rule that shows lasting text; None where there is more than a little.
 
-    After few bursts only new text counts: text that was there all along may be what the rule was
-    learnt beside. After many bursts all lasting text counts.
+    After few bursts only new text counts: text that was always there may be the text next to
+    which the rule was learned. After many bursts all lasting text counts.
     """
     if rule.by == "hand" or evaluator.is_exhausted:
         return rule
@@ -148,7 +148,7 @@ def _with_element(
     if all(_is_hidden(candidate, mask, evaluator) for candidate in inside):
         return mask
     is_harmless = _is_harmless(path, mask, evaluator)
-    return _with_learnt_rule(mask, path, inside[0].why) if is_harmless else mask
+    return _with_learned_rule(mask, path, inside[0].why) if is_harmless else mask
 
 
 def _with_rule(mask: Mask, candidate: NoiseCandidate, evaluator: RuleEvaluator) -> Mask:
@@ -158,11 +158,11 @@ def _with_rule(mask: Mask, candidate: NoiseCandidate, evaluator: RuleEvaluator) 
     for pattern in _possible_patterns(candidate, evaluator):
         is_harmless = _is_harmless(pattern, mask, evaluator)
         if is_harmless and _hides_difference(pattern, candidate, evaluator):
-            return _with_learnt_rule(mask, pattern, candidate.why)
+            return _with_learned_rule(mask, pattern, candidate.why)
     return mask
 
 
-def _with_learnt_rule(mask: Mask, pattern: str, why: str) -> Mask:
+def _with_learned_rule(mask: Mask, pattern: str, why: str) -> Mask:
     if sum(rule.by == "learnt" for rule in mask.rules) >= MAX_RULES:
         return mask
     return replace(mask, rules=(*mask.rules, MaskRule(pattern, "learnt", why)))

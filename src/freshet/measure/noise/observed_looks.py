@@ -1,4 +1,4 @@
-"""The looks from which noise is learnt, and their grouping into bursts."""
+"""The looks from which noise is learned, and their grouping into bursts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

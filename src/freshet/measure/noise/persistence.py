@@ -1,4 +1,4 @@
-"""Find texts that stay on a page for several bursts in a row, which are no noise."""
+"""Find texts that stay on a page for several bursts in a row, and therefore are not noise."""
 
 from collections.abc import Sequence
 from math import ceil, log

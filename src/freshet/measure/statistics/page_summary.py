@@ -222,7 +222,7 @@ def _no_rate_reason(compared: int, changes: int) -> str:
     if not compared:
         return "no two looks were compared"
     if can_estimate_rate(changes, compared):
-        return "no rate was learnt"
+        return "no rate could be estimated"
     return "changed at every look" if changes == compared else "changed at nearly every look"
 
 

@@ -5,10 +5,14 @@ in double quotes and ``<`` in text is escaped, so that one pass can follow it ex
 text of foreign elements makes it ambiguous, ``tokenise`` returns -1.
 """
 
+from collections.abc import Callable
+from typing import cast
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from freshet.core import hashing
 from freshet.view.tags import (
     BLOCK,
     FOREIGN,
@@ -37,13 +41,8 @@ _U = np.uint64
 _PRIME, _SEED = _U(NAME_PRIME), _U(NAME_SEED)
 _HREF, _REL = np.frombuffer(b"href", np.uint8), np.frombuffer(b"rel", np.uint8)
 
-
-@njit(cache=True, nogil=True)
-def mix_bits(value: np.uint64) -> np.uint64:
-    """Mix every bit of a number into all others (``text_hash.mix_bits``, compiled)."""
-    value = (value ^ (value >> _U(33))) * _U(0xFF51AFD7ED558CCD)
-    value = (value ^ (value >> _U(33))) * _U(0xC4CEB9FE1A85EC53)
-    return value ^ (value >> _U(33))
+ScalarMix = Callable[[np.uint64], np.uint64]
+mix_bits = cast("ScalarMix", njit(cache=True, nogil=True)(hashing.mix_bits))
 
 
 @njit(cache=True, nogil=True)

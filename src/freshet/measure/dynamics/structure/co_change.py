@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.core.types import FloatArray, HashArray, IndexArray
+from freshet.core.hashing import mix_bits
+from freshet.core.types import FloatArray, IndexArray
 from freshet.measure.dynamics.structure.blocks import BlockOutline
 from freshet.measure.dynamics.structure.column_table import (
     ColumnTable,
@@ -15,7 +16,6 @@ from freshet.measure.dynamics.structure.column_table import (
 )
 from freshet.measure.dynamics.structure.dom_history import VersionTimeline
 
-_PRIMES = (np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53))
 _SIGNATURE_AGGREGATES = {
     "signature": sum_of("mark"),
     "changes": sum_of("changed"),
@@ -82,7 +82,8 @@ def _mark_changes(runs: ColumnTable, timeline: VersionTimeline) -> ColumnTable:
     changed = np.zeros(len(runs), np.bool_)
     changed[1:] = runs["full_path"][1:] == runs["full_path"][:-1]
     changed[1:] &= runs["first"][1:] == runs["last"][:-1] + 1
-    marks = _mix_bits(np.arange(1, len(timeline) + 1, dtype=np.uint64))
+    # The bits are mixed, so that sums of different stays differ.
+    marks = mix_bits(np.arange(1, len(timeline) + 1, dtype=np.uint64))
     return runs.select("full_path", "first", "looks").with_columns(
         mark=np.where(changed, marks[runs["first"]], np.uint64(0)),
         changed=changed.astype(np.int64),
@@ -93,11 +94,3 @@ def _change_times(timeline: VersionTimeline, marked_runs: ColumnTable, path: int
     is_change = (marked_runs["full_path"] == path) & (marked_runs["changed"] == 1)
     stays: IndexArray = marked_runs["first"][is_change]
     return timeline.start[stays]
-
-
-def _mix_bits(values: HashArray) -> HashArray:
-    """Mix the bits of each value, so that sums of different stays differ."""
-    shift = np.uint64(33)
-    for prime in _PRIMES:
-        values = (values ^ (values >> shift)) * prime
-    return values ^ (values >> shift)
