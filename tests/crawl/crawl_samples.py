@@ -49,7 +49,7 @@ def booked(observation: Observation, job: FetchJob, *, was_sent: bool = True) ->
 
 
 def draw(session: CrawlSession, clock: FixedClock, room: int = 100) -> tuple[FetchJob, ...]:
-    return session.draw_jobs(clock.now() + SOON, room, HostCaps(), []).jobs
+    return session.draw_jobs(clock.now() + SOON, room, HostCaps()).jobs
 
 
 def fetched_page(job: FetchJob, now: datetime, text: str = "words") -> Observation:
@@ -65,5 +65,5 @@ def failed(job: FetchJob, now: datetime, outcome: Outcome = Outcome.TIMEOUT) -> 
 
 def visit_all(session: CrawlSession, clock: FixedClock) -> Sequence[FetchJob]:
     jobs = draw(session, clock)
-    session.record_observations([fetched_page(job, clock.now()) for job in jobs], [])
+    session.record_observations([fetched_page(job, clock.now()) for job in jobs])
     return jobs

@@ -121,14 +121,14 @@ class Web:
         self.fetched_jobs: list[tuple[datetime, FetchJob]] = []
 
     def draw(self) -> list[FetchJob]:
-        return list(self.session.draw_jobs(self.clock.now() + SOON, 100, HostCaps(), []).jobs)
+        return list(self.session.draw_jobs(self.clock.now() + SOON, 100, HostCaps()).jobs)
 
     def visit(self) -> list[FetchJob]:
         """Visit what is drawn now; return the samples among it."""
         now = self.clock.now()
         jobs = self.draw()
         self.fetched_jobs += [(now, job) for job in jobs]
-        self.session.record_observations([self.answer(job, now) for job in jobs], [])
+        self.session.record_observations([self.answer(job, now) for job in jobs])
         return [job for job in jobs if job.is_sample]
 
     def answer(self, job: FetchJob, now: datetime) -> Observation:
@@ -230,7 +230,7 @@ def test_a_crawl_whose_requests_are_far_apart_draws_again_for_the_next_sample(
     clock.at += 2 * MINUTE
     with crawling(folder, clock, "100/day") as session:
         Web(session, clock, texts).visit()
-        again = session.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).next_draw
+        again = session.draw_jobs(clock.now() + SOON, 100, HostCaps()).next_draw
     assert again == samples[0][0] + 16 * MINUTE
 
 
@@ -375,9 +375,9 @@ def test_two_looks_are_made_at_once_where_the_host_allows_them(tmp_path: Path) -
         spent = session.day_spending().spent
         assert [job.reason for job in jobs] == ["instant burst, two at once"] * 2
         assert web.draw() == []
-        session.record_observations([fetched_page(jobs[0], clock.now(), "one")], [])
+        session.record_observations([fetched_page(jobs[0], clock.now(), "one")])
         assert web.draw() == []
-        session.record_observations([fetched_page(jobs[1], clock.now(), "two")], [])
+        session.record_observations([fetched_page(jobs[1], clock.now(), "two")])
         assert session.day_spending().spent == spent
     with Collection.open(folder) as collection:
         [instant] = page_bursts(collection.catalog, collection.page(TICKER).id)
@@ -393,9 +393,9 @@ def test_two_looks_at_once_at_a_page_that_stands_still_are_one_burst(tmp_path: P
         web = Web(session, clock, {TICKER: hourly, STILL: never})
         jobs = until_instant(web)
         for job in jobs:
-            session.record_observations(
-                [fetched_page(job, clock.now(), hourly(clock.now() - HOUR))], []
-            )
+            session.record_observations([
+                fetched_page(job, clock.now(), hourly(clock.now() - HOUR))
+            ])
     with Collection.open(folder) as collection:
         [instant] = page_bursts(collection.catalog, collection.page(TICKER).id)
         assert (instant.kind, len(instant.visits)) == (BurstKind.INSTANT, 2)
@@ -411,7 +411,7 @@ def test_one_of_two_looks_at_once_can_be_given_back(tmp_path: Path) -> None:
         spent = session.day_spending().spent
         session.return_jobs(jobs[1:])
         assert session.day_spending().spent == spent - 1
-        session.record_observations([fetched_page(jobs[0], clock.now(), "one")], [])
+        session.record_observations([fetched_page(jobs[0], clock.now(), "one")])
         assert TICKER not in leased(session._catalog)
         assert session._catalog.spending(DAY).burst_requests == 1
         [again] = web.visit()
@@ -498,9 +498,7 @@ def test_a_crash_after_a_sample_was_written_does_not_take_it_twice(
         with monkeypatch.context() as patch:
             patch.setattr(type(session._catalog), "set_burst_progress", _crash)
             with pytest.raises(RuntimeError):
-                session.record_observations(
-                    [fetched_page(job, clock.now(), hourly(clock.now()))], []
-                )
+                session.record_observations([fetched_page(job, clock.now(), hourly(clock.now()))])
     with crawling(folder, clock) as session:
         after = Web(session, clock, texts).go_on(HOUR)
     assert after[0][1].reason == "fast burst, 2 minutes after the first"
@@ -526,8 +524,8 @@ def test_a_sample_that_could_not_be_noted_is_noted_when_it_is_tried_again(
         with monkeypatch.context() as patch:
             patch.setattr(type(session._catalog), "set_burst_progress", _crash)
             with pytest.raises(RuntimeError):
-                session.record_observations(fetched, [])
-        assert len(session.record_observations(fetched, [])) == 1
+                session.record_observations(fetched)
+        assert len(session.record_observations(fetched)) == 1
         assert offsets([(clock.now(), job), *web.go_on(HOUR)]) == [0, 2, 16, 32]
 
 
@@ -601,7 +599,7 @@ def test_pages_requested_alone_get_no_bursts(tmp_path: Path) -> None:
     with opened as collection, collection.recording() as recorder:
         only = CrawlSession(collection, recorder, only=[collection.page(STILL).id])
         only.start()
-        assert only.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).jobs == ()
+        assert only.draw_jobs(clock.now() + SOON, 100, HostCaps()).jobs == ()
 
 
 def test_a_crawl_that_ends_when_it_has_caught_up_begins_no_bursts(tmp_path: Path) -> None:
@@ -613,7 +611,7 @@ def test_a_crawl_that_ends_when_it_has_caught_up_begins_no_bursts(tmp_path: Path
     with opened as collection, collection.recording() as recorder:
         guest = CrawlSession(collection, recorder, budget=BUDGET, catch_up=True)
         guest.start()
-        jobs = guest.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).jobs
+        jobs = guest.draw_jobs(clock.now() + SOON, 100, HostCaps()).jobs
         assert {job.is_sample for job in jobs} == {False}
 
 
@@ -663,7 +661,7 @@ def test_a_failed_first_sample_costs_one_request_and_ends_the_burst(tmp_path: Pa
         web = Web(session, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
         [job] = [job for job in web.draw() if job.is_sample]
-        session.record_observations([failed_visit(job, clock.now())], [])
+        session.record_observations([failed_visit(job, clock.now())])
         assert web.go_on(3 * HOUR) == []
 
 
@@ -676,7 +674,7 @@ def test_a_sample_that_robots_forbid_costs_nothing(tmp_path: Path) -> None:
         [job] = [job for job in web.draw() if job.is_sample]
         spent = session.day_spending().spent
         observation = Observation(job.url, "", clock.now(), uuid4().bytes, outcome=Outcome.ROBOTS)
-        session.record_observations([booked(observation, job, was_sent=False)], [])
+        session.record_observations([booked(observation, job, was_sent=False)])
         assert session.day_spending().spent == spent - 1
         assert session._catalog.spending(DAY) == DailySpending(spent - 1, 0, 0)
 

@@ -40,11 +40,11 @@ def accept(session: CrawlSession, clock: FixedClock, jobs: list[FetchJob], event
         session.return_jobs(jobs)
     elif event == "half":
         session.return_jobs(jobs[1::2])
-        session.record_observations([fetched_page(job, now, str(now)) for job in jobs[::2]], [])
+        session.record_observations([fetched_page(job, now, str(now)) for job in jobs[::2]])
     elif event == "fail":
-        session.record_observations([failed_visit(job, now) for job in jobs], [])
+        session.record_observations([failed_visit(job, now) for job in jobs])
     elif event == "visit":
-        session.record_observations([fetched_page(job, now, str(now)) for job in jobs], [])
+        session.record_observations([fetched_page(job, now, str(now)) for job in jobs])
 
 
 def samples_by_day(collection: Collection) -> Counter[str]:
@@ -74,7 +74,7 @@ def live(folder: Path, clock: FixedClock, budget: str, happens: list[tuple[str, 
         while happens:
             event, minutes = happens.pop(0)
             clock.at += timedelta(minutes=minutes)
-            drawn = session.draw_jobs(clock.now() + timedelta(seconds=1), 100, HostCaps(), [])
+            drawn = session.draw_jobs(clock.now() + timedelta(seconds=1), 100, HostCaps())
             accept(session, clock, list(drawn.jobs), event)
             if event == "kill":
                 return

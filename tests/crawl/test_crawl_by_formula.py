@@ -175,10 +175,10 @@ def crawling(folder: Path, clock: FixedClock, budget: int) -> Iterator[CrawlSess
 
 def a_day(session: CrawlSession, clock: FixedClock) -> list[int]:
     """Draw what the day has room for, bring it, and return the pages in their order."""
-    jobs = session.draw_jobs(clock.now() + SOON, PAGES, HostCaps(), []).jobs
-    session.record_observations(
-        [fetched_page(item, clock.now(), text_of(item, clock)) for item in jobs], []
-    )
+    jobs = session.draw_jobs(clock.now() + SOON, PAGES, HostCaps()).jobs
+    session.record_observations([
+        fetched_page(item, clock.now(), text_of(item, clock)) for item in jobs
+    ])
     return [job.page for job in jobs]
 
 

@@ -104,7 +104,7 @@ def test_a_page_closed_by_robots_costs_no_request(folder: Path) -> None:
     with crawling(folder, clock, "100/day") as session:
         job = draw(session, clock, room=1)[0]
         observation = Observation(job.url, "", NOON, uuid4().bytes, outcome=Outcome.ROBOTS)
-        session.record_observations([booked(observation, job, was_sent=False)], [])
+        session.record_observations([booked(observation, job, was_sent=False)])
         assert session.day_spending().spent == 0
 
 
@@ -158,7 +158,7 @@ def test_failures_cost_budget_and_back_off(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "1000/day") as session:
         jobs = draw(session, clock)
-        session.record_observations([failed(job, NOON) for job in jobs], [])
+        session.record_observations([failed(job, NOON) for job in jobs])
         assert session.day_spending().spent == PAGES
         clock.at += timedelta(minutes=5)
         assert draw(session, clock) == ()
@@ -232,7 +232,7 @@ def test_a_requested_page_does_not_wait_for_the_pace(folder: Path) -> None:
             beside.catalog.request_visits([beside.page(url(3)).id], NOON)
         jobs = draw(session, clock)
         assert [(job.url, job.reason) for job in jobs] == [(url(3), "asked for")]
-        session.record_observations([fetched_page(job, NOON) for job in jobs], [])
+        session.record_observations([fetched_page(job, NOON) for job in jobs])
         assert draw(session, clock) == ()
 
 
@@ -243,7 +243,7 @@ def test_requested_pages_leave_other_hosts_their_turn(folder: Path) -> None:
             wanted = [page.id for page in beside.pages() if page.host == "h1.example"]
             beside.catalog.request_visits(wanted, NOON)
         caps = HostCaps(hash_names(["h1.example"]), np.array([2]))
-        hosts = [job.host for job in session.draw_jobs(NOON + SOON, 10, caps, []).jobs]
+        hosts = [job.host for job in session.draw_jobs(NOON + SOON, 10, caps).jobs]
         assert hosts.count("h1.example") == 2
         assert len(hosts) == 10
 
@@ -276,7 +276,7 @@ def test_validators_are_sent_until_an_audit_is_due(folder: Path) -> None:
         for _ in range(13):
             jobs = draw(session, clock, room=100)
             tagged.append({job.etag for job in jobs if job.url == url(1)})
-            session.record_observations([_tagged(job, clock.now()) for job in jobs], [])
+            session.record_observations([_tagged(job, clock.now()) for job in jobs])
             clock.at += timedelta(minutes=30)
     assert tagged[0] == {None}
     assert tagged[1:11] == [{'"1"'}] * 10
@@ -318,12 +318,13 @@ def test_settings_that_cannot_be_read_cost_their_page_an_outcome_only(folder: Pa
     connection.commit()
     connection.close()
     with crawling(folder, clock, "100/day") as session:
-        batch = session.draw_jobs(clock.now() + SOON, 100, HostCaps(), [])
+        batch = session.draw_jobs(clock.now() + SOON, 100, HostCaps())
         assert len(batch.jobs) == PAGES - 1
         [unfetched] = batch.failures
-        session.record_observations(
-            [*batch.failures, *(fetched_page(job, NOON) for job in batch.jobs)], []
-        )
+        session.record_observations([
+            *batch.failures,
+            *(fetched_page(job, NOON) for job in batch.jobs),
+        ])
     assert unfetched.url == url(0)
     assert "its tags, cannot be read" in unfetched.why
     with Collection.open(folder) as collection:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from freshet.archive.catalog.rows import HostState
 from freshet.archive.observation import NOT_BOOKED
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
@@ -66,9 +65,9 @@ def test_a_spider_that_asks_beyond_the_budget_leaves_the_crawl_running(folder: P
     with crawling(folder, clock, "6/day") as session:
         jobs = draw(session, clock)
         others = [fetched_page(job, clock.now()) for job in jobs]
-        session.record_observations(
-            [replace(observation, booking=NOT_BOOKED) for observation in others], []
-        )
+        session.record_observations([
+            replace(observation, booking=NOT_BOOKED) for observation in others
+        ])
         assert session.day_spending().spent == 12
         ask_for(folder, clock, 2)
         assert draw(session, clock) == ()
@@ -86,10 +85,10 @@ def test_what_was_booked_yesterday_and_never_went_out_pays_for_nothing_today(fol
         clock.at += timedelta(minutes=2)
         session.return_jobs(jobs[:2])
         refused = [failed(job, clock.now(), Outcome.ROBOTS) for job in jobs[2:4]]
-        session.record_observations(
-            [replace(item, booking=replace(item.booking, was_sent=False)) for item in refused], []
-        )
-        session.record_observations([fetched_page(job, clock.now()) for job in jobs[4:]], [])
+        session.record_observations([
+            replace(item, booking=replace(item.booking, was_sent=False)) for item in refused
+        ])
+        session.record_observations([fetched_page(job, clock.now()) for job in jobs[4:]])
         assert booked_requests(folder) == [4, 0]
         assert len(draw(session, clock)) == 6
         assert booked_requests(folder) == [4, 6]
@@ -134,32 +133,18 @@ def test_robots_txt_is_counted_apart_from_the_budget(folder: Path) -> None:
         assert session.day_spending() == DaySpending(DAY, 1, 6, 3, PAGES)
 
 
-@pytest.mark.parametrize(
-    "name", ["book_requests", "book_up_to", "return_requests", "book_unbudgeted"]
-)
-def test_what_is_new_of_hosts_is_kept_with_every_booking(folder: Path, name: str) -> None:
-    asked = HostState("h0.example", NOON)
-    with crawling(folder, FixedClock(NOON), "6/day") as session:
-        getattr(session, name)(1, [asked])
-    with crawling(folder, FixedClock(NOON), "6/day") as session:
-        session.return_jobs((), [replace(asked, host="h1.example")])
-    with Collection.open(folder) as beside:
-        names = [state.host for state in beside.catalog.host_states()]
-    assert names == ["h0.example", "h1.example"]
-
-
 def test_a_crawl_draws_again_when_the_next_request_is_due_or_the_day_is_over(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "240/day") as session:
         visit_all(session, clock)
-        again = session.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).next_draw
+        again = session.draw_jobs(clock.now() + SOON, 100, HostCaps()).next_draw
         assert again == NOON + timedelta(minutes=6)
         session.book_up_to(240)
-        again = session.draw_jobs(clock.now() + SOON, 100, HostCaps(), []).next_draw
+        again = session.draw_jobs(clock.now() + SOON, 100, HostCaps()).next_draw
         assert again == NOON + timedelta(hours=12)
 
 
 def test_a_crawl_that_hosts_keep_waiting_draws_again_when_they_say_so(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "240/day") as session:
-        assert session.draw_jobs(NOON + SOON, 100, HostCaps(default_limit=0), []).next_draw is None
+        assert session.draw_jobs(NOON + SOON, 100, HostCaps(default_limit=0)).next_draw is None

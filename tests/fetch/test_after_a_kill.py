@@ -33,7 +33,7 @@ def die_with_a_request_out(folder: Path) -> None:
     with opened as collection, collection.recording() as recorder:
         session = CrawlSession(collection, recorder)
         session.start()
-        assert session.draw_jobs(NOON, 1, HostCaps(), []).jobs
+        assert session.draw_jobs(NOON, 1, HostCaps()).jobs
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def crawling(collection: Collection, budget: int) -> Iterator[CrawlSession]:
 
 
 def draw(session: CrawlSession, clock: FixedClock) -> tuple[FetchJob, ...]:
-    return session.draw_jobs(clock.now() + timedelta(seconds=1), ROOM, HostCaps(), []).jobs
+    return session.draw_jobs(clock.now() + timedelta(seconds=1), ROOM, HostCaps()).jobs
 
 
 def visit(session: CrawlSession, clock: FixedClock, jobs: tuple[FetchJob, ...]) -> None:
@@ -55,7 +55,7 @@ def visit(session: CrawlSession, clock: FixedClock, jobs: tuple[FetchJob, ...]) 
             Observation(job.url, "", clock.now(), uuid4().bytes, Snapshot(job.url, body, 200)), job
         )
         for job in jobs
-    ], [])  # fmt: skip
+    ])
 
 
 @pytest.mark.parametrize("days", [(1, -1, 1), (-1, 1, -1)])

@@ -32,9 +32,6 @@ class CrawlSession:
     ``catch_up`` makes the unused budget of the day so far available at once. With ``once`` no page
     is visited twice, so that the crawl ends. With ``only`` no other pages are visited, and these
     only on request.
-
-    Each method takes the host states that changed since the last call and saves them first, so
-    that a crash makes no host impolite.
     """
 
     def __init__(
@@ -78,7 +75,7 @@ class CrawlSession:
         self.jobs.frontier.reload()
         death_time = self._catalog.read_note(DEATH_NOTE)
         reopened = map(self._catalog.host_state, self._catalog.take_reopened_hosts())
-        self._save([state.without_backoff() for state in reopened if state is not None])
+        self.save_host_states([state.without_backoff() for state in reopened if state is not None])
         idle_hosts = self._catalog.hosts_without_pages(idle_by=now)
         self._catalog.set_host_states([HostState(host) for host in idle_hosts])
         return CrawlStartState(
@@ -87,57 +84,58 @@ class CrawlSession:
             frozenset(self._catalog.hosts_without_pages()),
         )
 
-    def draw_jobs(
-        self, until: datetime, room: int, caps: HostCaps, host_states: Sequence[HostState]
-    ) -> JobBatch:
+    def save_host_states(self, host_states: Sequence[HostState]) -> None:
+        """Save the states of hosts that have changed.
+
+        This is called before every other change, so that a crash makes no host impolite.
+        """
+        if host_states:
+            self._catalog.set_host_states(host_states)
+
+    def draw_jobs(self, until: datetime, room: int, caps: HostCaps) -> JobBatch:
         """Lease and book the pages that are due by a time, at most ``room`` of them."""
-        self._save(host_states)
         if self.jobs.frontier.is_stale():
             self.jobs.reload()
             self._recorder.clear_cache()
         return self.jobs.draw(until, room, caps)
 
-    def record_observations(
-        self, observations: Sequence[Observation], host_states: Sequence[HostState]
-    ) -> list[RecordedVisit]:
+    def record_observations(self, observations: Sequence[Observation]) -> list[RecordedVisit]:
         """Record observations as visits, and update everything that learns from visits.
 
-        The steps run in this order. An error in step 3 or later leaves the visits recorded; the
-        next call processes them again from step 3.
+        The steps run in this order. An error in step 2 or later leaves the visits recorded; the
+        next call processes them again from step 2.
         """
-        # 1. Save host states, so that a crash makes no host impolite.
-        self._save(host_states)
-        # 2. Record: archive the bytes, then one transaction. The visits are acknowledged now.
+        # 1. Record: archive the bytes, then one transaction. The visits are acknowledged now.
         batch = self._recorder.record(observations)
         self._unprocessed += batch.recorded_visits
         visited_pages = [visit.page for visit, _ in self._unprocessed]
-        # 3. Frontier: load the pages that these visits have added.
+        # 2. Frontier: load the pages that these visits have added.
         if not all(map(self.jobs.frontier.contains, visited_pages)):
             self.jobs.reload()
-        # 4. Noise: learn masks. Pages with a new mask are measured again by it, before bursts and
+        # 3. Noise: learn masks. Pages with a new mask are measured again by it, before bursts and
         #    policy see their changes.
         remasked_pages = self._learn_noise(visited_pages)
-        # 5. Bursts: compute the progress and save it; memory is updated in step 7.
+        # 4. Bursts: compute the progress and save it; memory is updated in step 6.
         progress = self.jobs.bursts.keep_progress(self._unprocessed, remasked_pages)
-        # 6. Budget: return bookings of unsent requests, count unbooked ones.
+        # 5. Budget: return bookings of unsent requests, count unbooked ones.
         self._settle_bookings(observations)
-        # 7. Bursts and frontier: apply the progress; pages without further samples are returned.
+        # 6. Bursts and frontier: apply the progress; pages without further samples are returned.
         self.jobs.bursts.apply_progress(progress, self._unprocessed, self._clock.now())
         pages = [*visited_pages, *(observation.booking.page for observation in observations)]
         returned_pages = [page for page in pages if not self.jobs.bursts.is_in_flight(page)]
         self.jobs.frontier.mark_returned(returned_pages, were_visited=True, is_last=self._once)
-        # 8. Leases: release pages without a recorded visit. To the policy they stay in flight, so
+        # 7. Leases: release pages without a recorded visit. To the policy they stay in flight, so
         #    that this crawl does not draw them again.
         unusable_uids = {observation.uid for observation in batch.unusable}
         if unusable_uids:
             unusable = [o.booking.page for o in observations if o.uid in unusable_uids]
             self._catalog.release_pages(LEASE_HOLDER, unusable)
-        # 9. Policy: learn the visits; pages with a new mask are learned again from their history.
+        # 8. Policy: learn the visits; pages with a new mask are learned again from their history.
         new_visits = [visit for visit in self._unprocessed if visit[0].page not in remasked_pages]
         learn_visits(self.policy, visit_table(new_visits), self.jobs.page_lookup)
         relearned = sorted(filter(self.jobs.frontier.contains, remasked_pages))
         relearn_pages(self.policy, id_array(relearned), self.jobs.page_lookup)
-        # 10. Return the visits to the caller, which reports them.
+        # 9. Return the visits to the caller, which reports them.
         visits, self._unprocessed = self._unprocessed, []
         return visits
 
@@ -161,35 +159,29 @@ class CrawlSession:
             self.jobs.day_budget.add(unbooked - len(unsent), now, samples=-samples)
             self.jobs.bursts.unspend(samples)
 
-    def book_requests(self, requests: int, host_states: Sequence[HostState] = ()) -> bool:
+    def book_requests(self, requests: int) -> bool:
         """Book further requests of jobs in flight; return False if the day has too few left."""
-        self._save(host_states)
         now, day_budget = self._clock.now(), self.jobs.day_budget
         return requests <= day_budget.remaining(now) and bool(day_budget.book(requests, now))
 
-    def book_up_to(self, requests: int, host_states: Sequence[HostState] = ()) -> int:
+    def book_up_to(self, requests: int) -> int:
         """Book requests of a spider, at most as many as the day has left; return how many."""
-        self._save(host_states)
         return self.jobs.day_budget.book(requests, self._clock.now())
 
-    def book_unbudgeted(self, requests: int, host_states: Sequence[HostState] = ()) -> None:
+    def book_unbudgeted(self, requests: int) -> None:
         """Count requests outside the budget: for robots.txt and sitemaps."""
-        self._save(host_states)
         self._catalog.book_requests(utc_day(self._clock.now()), 0, requests)
 
-    def return_requests(self, requests: int, host_states: Sequence[HostState] = ()) -> None:
+    def return_requests(self, requests: int) -> None:
         """Return bookings of today whose requests were not sent."""
-        self._save(host_states)
         self.jobs.day_budget.add(-requests, self._clock.now())
 
-    def return_jobs(self, jobs: Sequence[FetchJob], host_states: Sequence[HostState] = ()) -> None:
+    def return_jobs(self, jobs: Sequence[FetchJob]) -> None:
         """Return jobs whose requests were not sent."""
-        self._save(host_states)
         self.jobs.return_jobs(jobs)
 
-    def claim_urls(self, urls: Sequence[str], host_states: Sequence[HostState] = ()) -> None:
+    def claim_urls(self, urls: Sequence[str]) -> None:
         """Draw no pages that a spider is about to fetch itself."""
-        self._save(host_states)
         canonical_urls = (canonical_url(url) for url in urls)
         ids = self._catalog.page_ids([PageKey(url) for url in canonical_urls if url])
         self.jobs.frontier.mark_in_flight(ids.values())
@@ -204,7 +196,3 @@ class CrawlSession:
     def release_all(self) -> None:
         """Release every lease of the crawl."""
         self._catalog.release_pages(LEASE_HOLDER)
-
-    def _save(self, host_states: Sequence[HostState]) -> None:
-        if host_states:
-            self._catalog.set_host_states(host_states)

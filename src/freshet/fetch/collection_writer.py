@@ -75,8 +75,8 @@ class CollectionWriter:
         if jobs:
             await self.write(partial(self.session.return_jobs, list(jobs)))
 
-    async def write(self, work: Callable[[Sequence[HostState]], T]) -> T:
-        """Run work in the collection's thread, with the unsaved host states.
+    async def write(self, work: Callable[[], T]) -> T:
+        """Run work in the collection's thread, after saving the unsaved host states there.
 
         On a full disk or a locked catalog, wait and try again.
         """
@@ -84,7 +84,9 @@ class CollectionWriter:
         while True:
             host_states = host_schedule.take_unsaved()
             try:
-                return await self._environment.collection_thread.run(work, host_states)
+                return await self._environment.collection_thread.run(
+                    self._save_and_run, host_states, work
+                )
             except Exception as error:
                 host_schedule.mark_unsaved(host_states)
                 is_ending = self.is_closing or self._environment.is_ending
@@ -93,6 +95,10 @@ class CollectionWriter:
                     raise
                 log.warning("%s; trying again, nothing is fetched meanwhile", error)
             await asyncio.sleep(RETRY_SECONDS)
+
+    def _save_and_run(self, host_states: Sequence[HostState], work: Callable[[], T]) -> T:
+        self.session.save_host_states(host_states)
+        return work()
 
     def fail(self, error: Exception) -> None:
         """Stop the crawl because of an error."""
