@@ -28,6 +28,7 @@ import scrapy
 
 class Titles(scrapy.Spider):
     name = "titles"
+    custom_settings = {}
     start_urls = [START]
 
     def parse(self, response):
@@ -147,6 +148,52 @@ def test_one_line_gives_a_stock_project_the_collection(project: Path, tmp_path: 
         day = collection.page(start).history()[0].visit.time.date().isoformat()
         requests = len([path for path in asked if path != "/robots.txt"])
         assert collection.catalog.spending(day).requests == requests
+
+
+def move_to_custom_settings(project: Path, *names: str) -> None:
+    """Move settings of the project to its spider."""
+    settings = project / "shop" / "settings.py"
+    lines = settings.read_text().splitlines(keepends=True)
+    moved = [line for line in lines if line.split(" = ")[0] in names]
+    settings.write_text("".join(line for line in lines if line not in moved))
+    pairs = [line.strip().split(" = ", 1) for line in moved]
+    custom = ", ".join(f"{name!r}: {value}" for name, value in pairs)
+    spider = project / "shop" / "spiders" / "titles.py"
+    code = spider.read_text().replace("custom_settings = {}", f"custom_settings = {{{custom}}}")
+    spider.write_text(code)
+
+
+@pytest.mark.parametrize(("host", "force"), [("127.0.0.1", "True"), ("localhost", "False")])
+def test_a_collection_in_custom_settings_has_its_allowed_addresses(
+    project: Path, tmp_path: Path, host: str, force: str
+) -> None:
+    with Loopback({"a": Site({"/": page("home")})}) as server:
+        start = f"{server.urls['a']}/".replace("127.0.0.1", host)
+        folder = make_collection(tmp_path / "c", (), server.allow)
+        set_up(project, folder, start)
+        move_to_custom_settings(project, COLLECTION_SETTING)
+        log = scrapy(project, "crawl", "titles", "-s", f"FORCE_CRAWLER_PROCESS={force}")
+    assert "'title': 'home'" in log
+
+
+def test_an_add_on_in_custom_settings_ends_scrapy_with_one_line(
+    project: Path, tmp_path: Path
+) -> None:
+    with Loopback({"a": Site({"/": page("home")})}) as server:
+        folder = make_collection(tmp_path / "c", (), server.allow)
+        set_up(project, folder, f"{server.urls['a']}/")
+        move_to_custom_settings(project, "ADDONS", COLLECTION_SETTING)
+        refused = run(project, "crawl", "titles", "--loglevel", "ERROR")
+        asked = server.log.entries("a")
+        addons = ADDON.removeprefix("ADDONS = ").strip()
+        log = scrapy(project, "crawl", "titles", "-s", f"ADDONS={addons}")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(
+        "freshet: ADDONS: a spider's custom_settings are read too late"
+    )
+    assert len(refused.stderr.splitlines()) == 1
+    assert asked == []
+    assert "'title': 'home'" in log
 
 
 def test_rules_that_a_project_fetches_unverified_do_not_count_as_verified(

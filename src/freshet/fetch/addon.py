@@ -21,7 +21,7 @@ from freshet.core import __version__
 from freshet.core.errors import FreshetError, LockedError, SettingsError
 from freshet.core.settings import NetworkSettings, Settings
 from freshet.fetch.network.download_handler import HANDLERS, HEADER_BYTES, require_guard
-from freshet.fetch.network.guard import ALLOW, RESOLVER
+from freshet.fetch.network.guard import ALLOW, RESOLVER, RESOLVER_SETTING, require_resolver
 from freshet.fetch.runtime import COLLECTION_SETTING, runtime_of
 from freshet.fetch.spider_requests import over_budget_setting
 from freshet.record.collection_store import read_settings
@@ -55,7 +55,7 @@ class Freshet:
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
         """Install the address guard as the name resolver."""
-        settings.set("TWISTED_DNS_RESOLVER", RESOLVER, PRIORITY)
+        settings.set(RESOLVER_SETTING, RESOLVER, PRIORITY)
         folder = settings.get(COLLECTION_SETTING)
         if folder:
             with _exit_with_one_line():
@@ -70,8 +70,13 @@ class Freshet:
 
     def _update(self, settings: BaseSettings) -> None:
         over_budget_setting(settings)
+        if settings.get(COLLECTION_SETTING):
+            require_resolver(settings)
         runtime = runtime_of(self._crawler)
-        for name, value in scrapy_settings(runtime.environment.settings).items():
+        collection_settings = runtime.environment.settings
+        # A spider's custom_settings may name another collection than the project's settings.
+        settings.set(ALLOW, collection_settings.network.allow, PRIORITY)
+        for name, value in scrapy_settings(collection_settings).items():
             settings.set(name, value, PRIORITY)
         for path, order in MIDDLEWARES.items():
             settings["DOWNLOADER_MIDDLEWARES"].set(path, order, PRIORITY)

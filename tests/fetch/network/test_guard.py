@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from contextvars import Context
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from freshet.fetch.network.guard import (
     MAX_CACHED_NAMES,
     AddressGuard,
     installed_guard,
+    use_allowed_ranges,
 )
 from tests.fetch.fetcher import Result, fetch_all
 from tests.fetch.servers import Exchange, Loopback
@@ -188,6 +190,37 @@ def test_a_crawl_connects_through_a_guard_with_the_ranges_of_its_settings() -> N
     guard = installed_guard(reactor)
     assert resolve(guard, port=80) == [("8.8.8.8", 80)]
     assert resolve(guard, port=8000) == [("8.8.8.8", 8000), ("10.0.0.1", 8000)]
+
+
+def test_crawlers_of_one_process_have_their_own_ranges() -> None:
+    guard = guard_with(Lookup(["10.0.0.1"]), "127.0.0.0/8")
+
+    async def crawl(*allow: str) -> Any:
+        use_allowed_ranges(AllowedRanges.parse(allow))
+        await asyncio.sleep(0)
+        return resolve(guard)
+
+    async def crawl_both() -> list[Any]:
+        return await asyncio.gather(crawl("10.0.0.0/8"), crawl())
+
+    assert asyncio.run(crawl_both()) == [[("10.0.0.1", 80)], []]
+    assert guard.allowed == AllowedRanges.parse(["127.0.0.0/8"])
+
+
+def test_a_lookup_in_a_thread_keeps_the_ranges_of_its_crawler() -> None:
+    class Slow(Lookup):
+        """Answers in another context, as a thread does."""
+
+        def resolveHostName(self, receiver: Any, hostName: str, *rest: Any) -> None:
+            Context().run(super().resolveHostName, receiver, hostName, *rest)
+
+    guard = guard_with(Slow(["10.0.0.1"]))
+
+    def resolve_for_crawler() -> Any:
+        use_allowed_ranges(AllowedRanges.parse(["10.0.0.0/8"]))
+        return resolve(guard)
+
+    assert Context().run(resolve_for_crawler) == [("10.0.0.1", 80)]
 
 
 def test_a_reactor_without_the_guard_is_an_error() -> None:

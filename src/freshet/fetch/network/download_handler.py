@@ -38,7 +38,12 @@ from freshet.fetch.network.connections import (
     TunnelingAgent,
 )
 from freshet.fetch.network.failures import AddressRefusedError, ProxyFailedError, classify_error
-from freshet.fetch.network.guard import AddressGuard, installed_guard
+from freshet.fetch.network.guard import (
+    AddressGuard,
+    allowed_ranges,
+    installed_guard,
+    use_allowed_ranges,
+)
 from freshet.fetch.network.routes import (
     PROXY_AUTHORIZATION,
     VERIFY_KEY,
@@ -73,6 +78,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        self._allowed = allowed_ranges(crawler.settings)
         self._verifies = verifies_by_default(crawler.settings)
         self._policies = {
             verify: CertificatePolicy(crawler, verify=verify) for verify in (True, False)
@@ -96,6 +102,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
     async def download_request(self, request: Request) -> Response:
         """Return the answer to a request, or raise an error with the reason."""
         guard, proxy = installed_guard(self._pool._reactor), _proxy(request)
+        use_allowed_ranges(self._allowed)
         verify = bool(request.meta.get(VERIFY_KEY, self._verifies))
         why: str | None
         why = await _refusal(request, proxy, guard) or why_secrets_withheld(

@@ -6,10 +6,12 @@ the one that is used. Scrapy installs it through ``TWISTED_DNS_RESOLVER``.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 
 from scrapy.crawler import Crawler
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.base import ReactorBase
 from twisted.internet.interfaces import (
@@ -25,12 +27,16 @@ from freshet.core.errors import SettingsError
 from freshet.fetch.network.addresses import AllowedRanges, why_address_refused
 
 ALLOW = "FRESHET_ALLOW"
+RESOLVER_SETTING = "TWISTED_DNS_RESOLVER"
 RESOLVER = "freshet.fetch.network.guard.AddressGuard"
 CACHE_SECONDS = 60.0
 LOOKUP_SECONDS = 10.0
 MAX_CACHED_NAMES = 10_000
 
 Types = Sequence[type[IAddress]]
+
+# One guard serves all crawlers of a process, and their collections may allow different ranges.
+_ranges_of_crawler: ContextVar[AllowedRanges] = ContextVar("ranges_of_crawler")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ class AddressGuard:
     def __init__(
         self, reactor: ReactorBase, allowed: AllowedRanges, lookup: IHostnameResolver
     ) -> None:
-        self.allowed = allowed
+        self._allowed = allowed
         self._reactor = reactor
         self._lookup = lookup
         self._cache: dict[str, ResolvedName] = {}
@@ -88,9 +94,12 @@ class AddressGuard:
     @classmethod
     def from_crawler(cls, crawler: Crawler, reactor: ReactorBase) -> "AddressGuard":
         """Create the guard with the ranges that the settings allow."""
-        return cls(
-            reactor, AllowedRanges.parse(crawler.settings.getlist(ALLOW)), reactor.nameResolver
-        )
+        return cls(reactor, allowed_ranges(crawler.settings), reactor.nameResolver)
+
+    @property
+    def allowed(self) -> AllowedRanges:
+        """The ranges of the crawler that makes the current request, else those of the process."""
+        return _ranges_of_crawler.get(self._allowed)
 
     def install_on_reactor(self) -> None:
         """Become the resolver of all connections."""
@@ -107,7 +116,8 @@ class AddressGuard:
         """Return the addresses of a name that are allowed at the port."""
         resolution = NameLookup(hostName)
         resolutionReceiver.resolutionBegan(resolution)
-        deliver = partial(self._deliver, resolutionReceiver, portNumber, addressTypes)
+        # A lookup ends in another context, so the ranges are read here.
+        deliver = partial(self._deliver, resolutionReceiver, self.allowed, portNumber, addressTypes)
         cached_name = self._cache.get(hostName.lower())
         if not is_resolvable_name(hostName):
             deliver(())
@@ -165,13 +175,14 @@ class AddressGuard:
     def _deliver(
         self,
         receiver: IResolutionReceiver,
+        allowed: AllowedRanges,
         port: int,
         types: Types | None,
         addresses: Sequence[IPv4Address | IPv6Address],
     ) -> None:
         for address in addresses:
             wanted = types is None or isinstance(address, tuple(types))
-            if wanted and why_address_refused(address.host, port, self.allowed) is None:
+            if wanted and why_address_refused(address.host, port, allowed) is None:
                 receiver.addressResolved(type(address)("TCP", address.host, port))
         receiver.resolutionComplete()
 
@@ -183,6 +194,16 @@ class AddressGuard:
             del self._cache[next(iter(self._cache))]
         self._cache[name.lower()] = ResolvedName(addresses, monotonic_seconds() + CACHE_SECONDS)
         return addresses
+
+
+def allowed_ranges(settings: BaseSettings) -> AllowedRanges:
+    """Return the special ranges that Scrapy settings allow."""
+    return AllowedRanges.parse(settings.getlist(ALLOW))
+
+
+def use_allowed_ranges(allowed: AllowedRanges) -> None:
+    """Let the guard use these ranges in the current task."""
+    _ranges_of_crawler.set(allowed)
 
 
 def is_resolvable_name(host: str) -> bool:
@@ -200,12 +221,21 @@ def is_resolvable_name(host: str) -> bool:
     return True
 
 
+def require_resolver(settings: BaseSettings) -> None:
+    """Raise an error if the add-on was enabled after the resolver of the process was chosen."""
+    if settings.getpriority(RESOLVER_SETTING) == SETTINGS_PRIORITIES["default"]:
+        raise SettingsError(
+            "ADDONS: a spider's custom_settings are read too late to install the address guard;"
+            " put ADDONS into settings.py, or give it with -s"
+        )
+
+
 def installed_guard(reactor: ReactorBase) -> AddressGuard:
     """Return the guard of a reactor; raise an error if there is none."""
     guard = reactor.nameResolver
     if not isinstance(guard, AddressGuard):
         raise SettingsError(
-            f"TWISTED_DNS_RESOLVER: {type(guard).__name__} lets requests reach special addresses;"
+            f"{RESOLVER_SETTING}: {type(guard).__name__} lets requests reach special addresses;"
             f" leave it to Freshet, or set it to {RESOLVER}"
         )
     return guard
