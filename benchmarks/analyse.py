@@ -1,10 +1,10 @@
-"""Analysing stored pages, against a plain walk over their DOM that hashes every node (bar: 0.45).
+"""Analysing stored pages, against a plain DOM walk that hashes every node (required: 0.45).
 
 Both read the same versions in one process. Ours parses them, makes DOM rows, counts words, takes
 hashes, compares each version with the one before by Dice, and measures curve, words and elements of
 every page; the reference begins with text already decoded, ours with bytes. The second figure is
 the peak memory of analysing a whole collection in two processes, all of them together, against the
-bar of 1 GB. Real pages are read from the folder that ``--data`` or FRESHET_DATA names.
+limit of 1 GB. Real pages are read from the folder that ``--data`` or FRESHET_DATA names.
 """
 
 import os
@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.pages import Versions, generated, real
-from benchmarks.report import Result, report, side_by_side
+from benchmarks.pages import PageVersions, generate_pages, read_pages
+from benchmarks.report import BenchmarkResult, compare_rates, report
 from benchmarks.view import plain_walk
 from freshet.analysis.page_traits import page_traits
 from freshet.analysis.page_versions import read_page_versions
@@ -33,7 +33,7 @@ from freshet.measure.change.similarity import dice
 
 PAGES, VERSIONS = 40, 8
 COLLECTION_PAGES, PROCESSES = 150, 2
-BAR_MB = 1_000.0
+MAX_MEGABYTES = 1_000.0
 START = datetime(2026, 1, 1, tzinfo=UTC)
 HEADERS = (("content-type", "text/html; charset=utf-8"),)
 KILOBYTE = 1024 if sys.platform.startswith("linux") else 1
@@ -60,13 +60,13 @@ def _snapshot(url: str, bodies: Sequence[bytes], visit: Visit) -> Snapshot:
     return Snapshot(url, bodies[int.from_bytes(visit.uid)], headers=HEADERS)
 
 
-def speed(pages: list[Versions]) -> Result:
+def measure_speed(pages: list[PageVersions]) -> BenchmarkResult:
     """Return versions analysed a second beside versions walked a second."""
     bodies = [[html.encode() for html in page] for page in pages]
     analyses = [analyse_page(number, page) for number, page in enumerate(bodies)]
     if sum(map(len, analyses)) < len(pages):
         raise SystemExit("analyse: too few versions were compared")
-    return side_by_side(
+    return compare_rates(
         "analyse",
         lambda: [analyse_page(number, page) for number, page in enumerate(bodies)],
         lambda: [plain_walk(html) for page in pages for html in page],
@@ -75,7 +75,7 @@ def speed(pages: list[Versions]) -> Result:
     )
 
 
-def memory(folder: str | None) -> Result:
+def measure_memory(folder: str | None) -> BenchmarkResult:
     """Return the peak memory of analysing a whole collection, in processes of their own.
 
     A process counts as its own what the one that started it held then, so that this one must not
@@ -83,15 +83,15 @@ def memory(folder: str | None) -> Result:
     """
     with tempfile.TemporaryDirectory(prefix="freshet-benchmark-") as temporary_folder:
         path = Path(temporary_folder) / "collection"
-        for function, arguments in ((fill, (path, folder)), (peak, (path,))):
+        for function, arguments in ((make_collection, (path, folder)), (peak_megabytes, (path,))):
             with get_context("spawn").Pool(1) as pool:
                 result = pool.apply(function, arguments)
-        return Result("analyse memory", result, BAR_MB, "MB")
+        return BenchmarkResult("analyse memory", result, MAX_MEGABYTES, "MB")
 
 
-def fill(path: Path, folder: str | None) -> float:
+def make_collection(path: Path, folder: str | None) -> float:
     """Make a collection of pages, their versions a day apart."""
-    pages = read(folder, COLLECTION_PAGES, VERSIONS)
+    pages = load_versions(folder, COLLECTION_PAGES, VERSIONS)
     with (
         Collection.create(path, contact="benchmark") as collection,
         collection.recording() as recorder,
@@ -109,33 +109,33 @@ def _observation(url: str, number: int, version: int, html: str) -> Observation:
     return Observation(url, "", START + timedelta(days=version), uid, snapshot)
 
 
-def peak(path: Path) -> float:
+def peak_megabytes(path: Path) -> float:
     """Analyse a collection, and return the peak memory of this process and its workers, in MB."""
     with Collection.open(path) as collection:
         if not collection.analyse("host", processes=PROCESSES).pages:
             raise SystemExit("analyse: nothing was analysed")
-    own, beside = (
+    own_peak, worker_peak = (
         resource.getrusage(who).ru_maxrss * KILOBYTE / 1e6
         for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
-    return own + PROCESSES * beside
+    return own_peak + PROCESSES * worker_peak
 
 
-def read(folder: str | None, count: int, versions: int) -> list[Versions]:
+def load_versions(folder: str | None, count: int, versions: int) -> list[PageVersions]:
     """Return pages with their first versions, real ones where a folder has them."""
     if not folder:
-        return generated(count, versions, np.random.default_rng(1))
-    return real(Path(folder), count, versions)
+        return generate_pages(count, versions, np.random.default_rng(1))
+    return read_pages(Path(folder), count, versions)
 
 
 def main() -> None:
     """Print the ratio, and the peak memory."""
-    named = [after for before, after in zip(sys.argv, sys.argv[1:], strict=False)
+    folders = [after for before, after in zip(sys.argv, sys.argv[1:], strict=False)
              if before == "--data"]  # fmt: skip
-    folder = named[0] if named else os.environ.get("FRESHET_DATA")
+    folder = folders[0] if folders else os.environ.get("FRESHET_DATA")
     sys.stdout.write(f"{'real' if folder else 'generated'} pages\n")
-    memory_result = memory(folder)
-    report(speed(read(folder, PAGES, VERSIONS)), memory_result)
+    memory_result = measure_memory(folder)
+    report(measure_speed(load_versions(folder, PAGES, VERSIONS)), memory_result)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""A crawl of pages on loopback, held against bare Scrapy on the same pages; the bar is 0.6.
+"""Speed of a loopback crawl compared with plain Scrapy; required ratio 0.6.
 
-Ours archives, catalogs, views and measures every page. ``--pages N`` sets how many there are (3,000
-by default); ``--memory`` prints how the crawl's memory grows from a tenth of the pages to all, and
-``--lateness`` how late requests start, in seconds, beside the bar of 0.1.
+Freshet archives, catalogs, parses and measures every page. ``--pages N`` sets their number (3,000
+by default); ``--memory`` compares the memory of a crawl of all pages with one of a tenth of them,
+and ``--lateness`` prints how late requests start, in seconds, with the limit of 0.1.
 """
 
 import argparse
@@ -18,30 +18,30 @@ from pathlib import Path
 from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerProcess
 
-from benchmarks.report import Result, report
+from benchmarks.report import BenchmarkResult, report
 from freshet.collection.collection import Collection
 from freshet.core.clock import monotonic_seconds
 from freshet.fetch.recording_loop import CrawlLimits
 from freshet.fetch.run_crawl import run_crawl
 
 PAGES = 3_000
-ROUNDS = 3
+REPEATS = 3
 CONCURRENCY = 16
 
 
-def bare(port: int, pages: int, folder: Path) -> int:
-    """Fetch the pages by Scrapy alone, and return how many came."""
-    seen: list[int] = []
+def crawl_with_scrapy(port: int, pages: int, folder: Path) -> int:
+    """Fetch the pages with Scrapy alone, and return their number."""
+    sizes: list[int] = []
 
-    class Bare(Spider):
-        name = "bare"
+    class PlainSpider(Spider):
+        name = "plain"
 
         async def start(self) -> AsyncIterator[Request]:
             for number in range(pages):
                 yield Request(f"http://127.0.0.1:{port}/{number}")
 
         def parse(self, response: object) -> None:
-            seen.append(len(response.body))  # type: ignore[attr-defined]
+            sizes.append(len(response.body))  # type: ignore[attr-defined]
 
     settings = {
         "LOG_ENABLED": False,
@@ -51,47 +51,47 @@ def bare(port: int, pages: int, folder: Path) -> int:
         "DOWNLOAD_DELAY": 0,
     }
     process = AsyncCrawlerProcess(settings)
-    process.crawl(Bare)
+    process.crawl(PlainSpider)
     process.start()
-    return len(seen)
+    return len(sizes)
 
 
-def ours(port: int, pages: int, folder: Path) -> int:
-    """Keep the pages by Freshet, and return how many visits it has."""
-    place = collection_of(folder, port, pages, budget=f"{10 * pages}/day")
-    run_crawl(place, limits=CrawlLimits(visits=pages))
-    with Collection.open(place) as collection:
+def crawl_with_freshet(port: int, pages: int, folder: Path) -> int:
+    """Crawl the pages with Freshet, and return the number of visits."""
+    path = collection_of(folder, port, pages, budget=f"{10 * pages}/day")
+    run_crawl(path, limits=CrawlLimits(visits=pages))
+    with Collection.open(path) as collection:
         return collection.status().counts.looks
 
 
 def collection_of(folder: Path, port: int, pages: int, budget: str) -> Path:
     """Make a collection of the server's pages, and return its folder."""
-    place = folder / "collection"
-    with Collection.create(place, contact="benchmark") as collection:
+    path = folder / "collection"
+    with Collection.create(path, contact="benchmark") as collection:
         collection.add_many([f"http://127.0.0.1:{port}/{number}" for number in range(pages)])
-    with (place / "freshet.toml").open("a") as file:
+    with (path / "freshet.toml").open("a") as file:
         file.write(
             f'budget = "{budget}"\n'
             f"[network]\nallow = ['127.0.0.1/32:{port}']\nconcurrency = {CONCURRENCY}\n"
             f"[politeness]\ndelay = 0.0\nper_host = {CONCURRENCY}\npage_interval = 0.0\n"
         )
-    return place
+    return path
 
 
-def paced(port: int, pages: int, folder: Path) -> int:
-    """Visit a few pages again and again by the budget's pace, and print how late requests start."""
-    place = collection_of(folder, port, pages, budget="864000/day")
+def crawl_at_pace(port: int, pages: int, folder: Path) -> int:
+    """Visit a few pages repeatedly at the budget's pace, and print how late requests start."""
+    path = collection_of(folder, port, pages, budget="864000/day")
     late: list[float] = []
     run_crawl(
-        place,
+        path,
         limits=CrawlLimits(visits=30 * pages),
-        listeners=[lambda tidings: late.extend(tidings.queue.lateness)],
+        listeners=[lambda event: late.extend(event.queue.lateness)],
     )
     sys.stderr.write(json.dumps(late[2 * pages :]))
     return pages
 
 
-CRAWLS = {"bare": bare, "ours": ours, "paced": paced}
+CRAWLS = {"scrapy": crawl_with_scrapy, "freshet": crawl_with_freshet, "paced": crawl_at_pace}
 
 
 @contextmanager
@@ -108,11 +108,11 @@ def measure(kind: str, pages: int) -> dict[str, float]:
     """Crawl in a process of its own; return the seconds from the first request, and the memory."""
     with tempfile.TemporaryDirectory() as folder, server() as process:
         run = run_child(kind, _line(process), folder, pages)
-        found = json.loads(run.stdout)
-        if found["pages"] < pages:
-            raise SystemExit(f"{kind} fetched {found['pages']} of {pages} pages")
+        figures = json.loads(run.stdout)
+        if figures["pages"] < pages:
+            raise SystemExit(f"{kind} fetched {figures['pages']} of {pages} pages")
         first, _ = process.communicate()
-        return {"seconds": found["ended"] - float(first), "bytes": found["bytes"]}
+        return {"seconds": figures["ended"] - float(first), "bytes": figures["bytes"]}
 
 
 def _line(process: subprocess.Popen[str]) -> str:
@@ -139,26 +139,26 @@ def rate(kind: str, pages: int) -> float:
     return pages / measure(kind, pages)["seconds"]
 
 
-def compare(pages: int) -> Result:
-    """Hold both crawls against each other, the best of rounds that alternate."""
-    rounds = [(rate("ours", pages), rate("bare", pages)) for _ in range(ROUNDS)]
-    fast, plain = (max(rates) for rates in zip(*rounds, strict=True))
-    return Result("crawl", fast, plain, "pages/s")
+def compare(pages: int) -> BenchmarkResult:
+    """Compare both crawls by the best of alternating repeats."""
+    rates = [(rate("freshet", pages), rate("scrapy", pages)) for _ in range(REPEATS)]
+    freshet_rate, scrapy_rate = map(max, zip(*rates, strict=True))
+    return BenchmarkResult("crawl", freshet_rate, scrapy_rate, "pages/s")
 
 
-def lateness() -> Result:
+def lateness() -> BenchmarkResult:
     """Return the lateness that 99 of 100 requests stay below."""
     with tempfile.TemporaryDirectory() as folder, server() as process:
         run = run_child("paced", _line(process), folder, 10)
         process.communicate()
     late = sorted(json.loads(run.stderr.splitlines()[-1]))
-    return Result("lateness (99 %)", late[int(0.99 * len(late))], 0.1, "s")
+    return BenchmarkResult("lateness (99 %)", late[int(0.99 * len(late))], 0.1, "s")
 
 
-def memory(pages: int) -> Result:
-    """Hold the memory of a crawl of all pages against one of a tenth of them."""
-    whole, tenth = (measure("ours", count)["bytes"] / 1e6 for count in (pages, pages // 10))
-    return Result("crawl memory", whole, tenth, "MB")
+def memory(pages: int) -> BenchmarkResult:
+    """Compare the memory of a crawl of all pages with one of a tenth of them."""
+    whole, tenth = (measure("freshet", count)["bytes"] / 1e6 for count in (pages, pages // 10))
+    return BenchmarkResult("crawl memory", whole, tenth, "MB")
 
 
 def main() -> None:

@@ -1,23 +1,23 @@
-"""Change curves of long histories, against plain Python sets (bar: 50 ms for 1,000 versions).
+"""Change curves of long histories, against plain Python sets (limit: 50 ms for 1,000 versions).
 
 Both compare every version with those of five starts, from words that are counted already, as
 columns or as sets; ours also finds the knot and the shape.
 """
 
 import numpy as np
-from experiments.curve_shapes.histories import HOUR, LookSchedule, PageRecipe, generate_history
+from experiments.curve_shapes.histories import HOUR, LookSchedule, PageParameters, generate_history
 
-from benchmarks.report import Result, report, side_by_side
+from benchmarks.report import BenchmarkResult, compare_rates, report
 from freshet.core.version_series import VersionSeries
 from freshet.measure.dynamics.curve.change_curve import change_curve
 
-RECIPE = PageRecipe(standing=600, turnover=60, words=16, per_day=96.0)
+PARAMETERS = PageParameters(standing=600, turnover=60, words=16, per_day=96.0)
 
 
 def long_history(versions: int) -> VersionSeries:
     """Return a page that shows another version at each of so many hourly looks, 900 words each."""
     return generate_history(
-        RECIPE, np.random.default_rng(1), LookSchedule(days=versions * HOUR / 86_400)
+        PARAMETERS, np.random.default_rng(1), LookSchedule(days=versions * HOUR / 86_400)
     ).series
 
 
@@ -39,12 +39,12 @@ def mean_dice(states: list[set[int]], starts: list[int], lag: int) -> float:
     return sum(dice) / len(dice)
 
 
-def measure(versions: int) -> Result:
+def measure(versions: int) -> BenchmarkResult:
     """Return versions a second by both."""
     series = long_history(versions)
     states = as_sets(series)
     starts = check(series, states)
-    return side_by_side(
+    return compare_rates(
         f"curve of {versions}",
         lambda: change_curve(series, rng=np.random.default_rng(2)),
         lambda: by_sets(states, starts),

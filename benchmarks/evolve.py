@@ -25,7 +25,7 @@ from benchmarks.formulas import (
     cycle_tie_break_keys,
     random_formulas,
 )
-from benchmarks.report import Result, report, seconds
+from benchmarks.report import BenchmarkResult, report, seconds
 from freshet.backtest.class_crawl.history_class_crawl import HistoryClassCrawl
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, visits_per_cycle
 from freshet.backtest.trace import Trace
@@ -38,7 +38,7 @@ INDIVIDUALS, MAX_MEGABYTES = 12, 1_000.0
 UNIT = "page scores/s"
 
 
-def plain(trace: Trace, formula: Formula, k: int) -> list[int]:
+def crawl_plainly(trace: Trace, formula: Formula, k: int) -> list[int]:
     """Return the number of changes that each cycle finds, scoring all pages in every cycle."""
     variables, pages = variable_set(formula.variables), len(trace.pages)
     rows, last = variables.new_rows(pages), np.full(pages, -1)
@@ -61,23 +61,23 @@ def crawl_of(trace: Trace, k: int) -> HistoryClassCrawl:
     return HistoryClassCrawl(trace, k, cycle_tie_break_keys(trace.cycles))
 
 
-def single(trace: Trace, k: int) -> list[Result]:
+def measure_single_crawls(trace: Trace, k: int) -> list[BenchmarkResult]:
     """Return the rate of single crawls beside that of the plain loop, formula by formula."""
     crawl, scores = crawl_of(trace, k), len(trace.pages) * (trace.cycles - WARM_UP_CYCLES)
     crawl.run(parse_formula("t * X", PAPER_VARIABLES))
     results, total, plain_total = [], 0.0, 0.0
     for formula in random_formulas(INDIVIDUALS):
         time = min(seconds(lambda: crawl.run(formula)) for _ in range(3))  # noqa: B023
-        plain_time = seconds(lambda: plain(trace, formula, k))  # noqa: B023
+        plain_time = seconds(lambda: crawl_plainly(trace, formula, k))  # noqa: B023
         total, plain_total = total + time, plain_total + plain_time
         name = f"evolve {str(formula)[:40]}"
-        results.append(Result(name, scores / time, scores / plain_time, UNIT))
+        results.append(BenchmarkResult(name, scores / time, scores / plain_time, UNIT))
     all_scores = INDIVIDUALS * scores
     rates = (all_scores / total, all_scores / plain_total)
-    return [*results, Result("evolve single crawls", *rates, UNIT)]
+    return [*results, BenchmarkResult("evolve single crawls", *rates, UNIT)]
 
 
-def evolution(trace: Trace, k: int, generations: int, reference: float) -> Result:
+def measure_evolution(trace: Trace, k: int, generations: int, reference: float) -> BenchmarkResult:
     """Return the rate of one seed's whole evolution."""
     crawl, config = crawl_of(trace, k), GPConfig(generations=generations)
     with ThreadPoolExecutor(os.cpu_count()) as workers:
@@ -91,7 +91,7 @@ def evolution(trace: Trace, k: int, generations: int, reference: float) -> Resul
         search = GeneticSearch(PRIMITIVES, fitness, SEED, config)
         duration = seconds(lambda: list(search.generations()))
     scores = config.population * generations * len(trace.pages) * (trace.cycles - WARM_UP_CYCLES)
-    return Result(f"evolve {duration:.0f} s a seed", scores / duration, reference, UNIT)
+    return BenchmarkResult(f"evolve {duration:.0f} s a seed", scores / duration, reference, UNIT)
 
 
 def peak_megabytes() -> float:
@@ -106,12 +106,12 @@ def main() -> None:
         open_trace(None, name="brdc", pages=PAGES, cycles=CYCLES),
         visits_per_cycle(SHARE, PAGES),
     )
-    results = single(trace, k)
+    results = measure_single_crawls(trace, k)
     if "--evolve" in words:
         at = words.index("--generations") + 1 if "--generations" in words else 0
         generations = int(words[at]) if at else GPConfig().generations
-        results.append(evolution(trace, k, generations, results[-1].reference))
-        results.append(Result("evolve memory", peak_megabytes(), MAX_MEGABYTES, "MB"))
+        results.append(measure_evolution(trace, k, generations, results[-1].reference))
+        results.append(BenchmarkResult("evolve memory", peak_megabytes(), MAX_MEGABYTES, "MB"))
     report(*results)
 
 

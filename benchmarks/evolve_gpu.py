@@ -23,7 +23,7 @@ from benchmarks.formulas import (
     cycle_tie_break_keys,
     random_formulas,
 )
-from benchmarks.report import Result, report, seconds
+from benchmarks.report import BenchmarkResult, report, seconds
 from freshet.backtest.class_crawl.history_class_crawl import HistoryClassCrawl
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, visits_per_cycle
 from freshet.backtest.devices import DEVICES, open_device
@@ -74,7 +74,7 @@ def best_fitness(timed: TimedFitness, seed: int, generations: int) -> float:
     return last.best[0].fitness
 
 
-def fold_rate(crawl: FormulaBatchCrawl, options: Namespace) -> Result:
+def fold_rate(crawl: FormulaBatchCrawl, options: Namespace) -> BenchmarkResult:
     """Return the rate of a fold's whole evolution, one seed after the other."""
     warm_up = seconds(lambda: best_fitness(TimedFitness(crawl), 0, WARM_UP_GENERATIONS))
     sys.stderr.write(f"compiling and warming up: {warm_up:.1f} s\n")
@@ -84,7 +84,7 @@ def fold_rate(crawl: FormulaBatchCrawl, options: Namespace) -> Result:
     fold_scores = SEEDS * GENERATIONS * GPConfig().population * PAGES * (CYCLES - WARM_UP_CYCLES)
     name = f"evolve {options.device} {crawls} in {duration:.1f} s"
     rate, required_rate = crawls * scores / duration / 1e6, fold_scores / MAX_SECONDS / 1e6
-    return Result(name, rate, required_rate, "million page scores/s")
+    return BenchmarkResult(name, rate, required_rate, "million page scores/s")
 
 
 def _run_seeds(crawl: FormulaBatchCrawl, options: Namespace) -> None:

@@ -1,6 +1,6 @@
 """Importing observations into SQLite, and importing a WARC.
 
-Observations are held against plain sqlite3 inserting the same rows; the bar is 20,000 a second.
+Observations are compared with plain sqlite3 inserting the same rows; required are 20,000 a second.
 A WARC is held against fastwarc just reading it plus the view; the bar is 0.5.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from benchmarks.pages import histories
-from benchmarks.report import report, side_by_side
+from benchmarks.pages import load_pages
+from benchmarks.report import compare_rates, report
 from freshet.archive.warc.build import ArchiveOrigin, build_response
 from freshet.archive.warc.writer import WarcWriter
 from freshet.collection.collection import Collection
@@ -52,7 +52,7 @@ def insert_plainly(path: Path, folder: Path) -> int:
 
 def write_warc(folder: Path) -> Path:
     """Write a WARC with a few versions of many pages, in time order."""
-    pages = histories(PAGES, versions=VERSIONS)
+    pages = load_pages(PAGES, versions=VERSIONS)
     with WarcWriter(folder, ArchiveOrigin("benchmark")) as writer:
         for version in range(VERSIONS):
             for number, page in enumerate(pages):
@@ -99,14 +99,14 @@ def main() -> None:
         write_observations(table)
         visits = PAGES * VERSIONS
         report(
-            side_by_side(
+            compare_rates(
                 "import observations",
                 lambda: in_new_folder(import_into("csv"), table, OBSERVATIONS),
                 lambda: in_new_folder(insert_plainly, table, OBSERVATIONS),
                 amount=OBSERVATIONS,
                 unit="visits/s",
             ),
-            side_by_side(
+            compare_rates(
                 "import warc",
                 lambda: in_new_folder(import_into("warc"), warc, visits),
                 lambda: in_new_folder(read_and_view, warc, visits),

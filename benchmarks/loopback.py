@@ -1,6 +1,6 @@
 """A server on loopback that answers every path with a page of its own, as fast as it can.
 
-Run as a program it prints its port, and at the end of its input when its first page request came.
+Run as a program it prints its port, and at the end of its input the time of its first page request.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ def page(path: str) -> bytes:
     """Return a page of twenty thousand bytes, with a title and a first line of its own."""
     name = path.strip("/") or "home"
     start = f'<!doctype html><title>Page {name}</title><h1>Page {name}</h1><a href="/{name}/1">'
-    return (start.encode() + filling(sum(name.encode()) % VARIANTS))[:SIZE]
+    return (start.encode() + page_body(sum(name.encode()) % VARIANTS))[:SIZE]
 
 
 @cache
-def filling(variant: int) -> bytes:
+def page_body(variant: int) -> bytes:
     """Return the rest of a page: blocks as sites have them, a third of their bytes text."""
     number, blocks = variant, []
     while sum(map(len, blocks)) < SIZE:
@@ -37,11 +37,11 @@ def filling(variant: int) -> bytes:
     return "".join(blocks).encode()
 
 
-class Site:
+class LoopbackServer:
     """Answers requests one after the other on each connection."""
 
     def __init__(self) -> None:
-        self.first = 0.0
+        self.first_request = 0.0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the requests of one connection."""
@@ -54,10 +54,10 @@ class Site:
             writer.close()
 
     def answer(self, path: str) -> bytes:
-        """Return what a request for a path is answered."""
+        """Return the response to a request for a path."""
         if path == "/robots.txt":
             return _http(ROBOTS, b"text/plain")
-        self.first = self.first or monotonic_seconds()
+        self.first_request = self.first_request or monotonic_seconds()
         return _http(page(path), b"text/html; charset=utf-8")
 
 
@@ -68,12 +68,12 @@ def _http(body: bytes, media_type: bytes) -> bytes:
 
 async def run() -> None:
     """Serve until the input ends."""
-    site = Site()
-    server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
+    pages = LoopbackServer()
+    server = await asyncio.start_server(pages.serve, "127.0.0.1", 0)
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-    sys.stdout.write(f"{site.first}\n")
+    sys.stdout.write(f"{pages.first_request}\n")
     server.close()
 
 

@@ -5,8 +5,8 @@ Under a mask the version before is stored without its text, as in a crawl.
 
 from resiliparse.parse.html import HTMLTree
 
-from benchmarks.pages import histories
-from benchmarks.report import report, side_by_side
+from benchmarks.pages import load_pages
+from benchmarks.report import compare_rates, report
 from freshet.core.types import Snapshot, View
 from freshet.measure.change.compare import compare, compare_masked, mask_view
 from freshet.measure.noise.mask import Mask, MaskRule
@@ -32,20 +32,20 @@ def view(html: str) -> View:
 
 def main() -> None:
     """Print the ratios."""
-    pages = histories(PAGES, versions=2)
+    pages = load_pages(PAGES, versions=2)
     views = [(view(old), view(new)) for old, new in pages]
     if not any(compare(old, new).text for old, new in views):
         raise SystemExit("measure: no version differs from the one before; nothing was compared")
     masked_views = [(mask_view(old, MASK).without_content(), (old, new)) for old, new in views]
     report(
-        side_by_side(
+        compare_rates(
             "measure",
             lambda: [compare(old, new) for old, new in views],
             lambda: [HTMLTree.parse(old) for old, _ in pages],
             amount=len(pages),
             unit="pages/s",
         ),
-        side_by_side(
+        compare_rates(
             "measure under a mask",
             lambda: [compare_masked(old, mask_view(new, MASK)) for old, (_, new) in masked_views],
             lambda: [HTMLTree.parse(old) for old, _ in pages],

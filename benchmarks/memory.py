@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
 from pathlib import Path
 
-from benchmarks.pages import histories
-from benchmarks.report import Result, report
+from benchmarks.pages import load_pages
+from benchmarks.report import BenchmarkResult, report
 from freshet.archive.warc.build import ArchiveOrigin, build_response
 from freshet.archive.warc.writer import WarcWriter
 from freshet.collection.collection import Collection
@@ -20,10 +20,10 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
 ROWS, CAPTURES, TIMES = 30_000, 500, 10
 KILOBYTE = 1024 if sys.platform.startswith("linux") else 1
 
-Maker = Callable[[Path, int], Path]
+InputWriter = Callable[[Path, int], Path]
 
 
-def observations(folder: Path, times: int) -> Path:
+def write_observations(folder: Path, times: int) -> Path:
     """Write a CSV of daily observations, that many times as long."""
     path = folder / "observations.csv"
     with path.open("w", newline="") as file:
@@ -36,22 +36,22 @@ def observations(folder: Path, times: int) -> Path:
     return path
 
 
-def captures(folder: Path, times: int) -> Path:
+def write_captures(folder: Path, times: int) -> Path:
     """Write a WARC of daily captures, that many times as long."""
-    pages = histories(50, versions=2)
+    pages = load_pages(50, versions=2)
     with WarcWriter(folder, ArchiveOrigin("benchmark")) as writer:
         for number in range(CAPTURES * times):
             day, page = divmod(number, len(pages))
             http = HEAD + f"<p>{number}</p>{pages[page][day % 2]}".encode()
             url, time = f"https://h{page}.org/", START + timedelta(days=day)
-            place = writer.append([build_response(url, time, http)])[0]
-    return folder / place.file
+            location = writer.append([build_response(url, time, http)])[0]
+    return folder / location.file
 
 
-def peak(kind: str, make: Maker, times: int) -> float:
+def peak_megabytes(kind: str, write_input: InputWriter, times: int) -> float:
     """Return the peak memory of an import in a process of its own, in megabytes."""
     with tempfile.TemporaryDirectory(prefix="freshet-benchmark-") as folder:
-        path = make(Path(folder), times)
+        path = write_input(Path(folder), times)
         with get_context("spawn").Pool(1) as pool:
             return pool.apply(import_alone, (kind, path, Path(folder) / "collection"))
 
@@ -66,11 +66,16 @@ def import_alone(kind: str, path: Path, folder: Path) -> float:
 
 def main() -> None:
     """Print both ratios."""
-    kinds: dict[str, Maker] = {"csv": observations, "warc": captures}
+    kinds: dict[str, InputWriter] = {"csv": write_observations, "warc": write_captures}
     report(
         *(
-            Result(f"memory {kind}", peak(kind, make, TIMES), peak(kind, make, 1), "MB")
-            for kind, make in kinds.items()
+            BenchmarkResult(
+                f"memory {kind}",
+                peak_megabytes(kind, write_input, TIMES),
+                peak_megabytes(kind, write_input, 1),
+                "MB",
+            )
+            for kind, write_input in kinds.items()
         )
     )
 

@@ -9,36 +9,36 @@ import polars as pl
 
 WORDS_PER_BLOCK = 20
 
-Versions = Sequence[str]
+PageVersions = Sequence[str]
 
 
-def histories(count: int, *, versions: int) -> list[Versions]:
-    """Return that many pages, each as its first few versions in HTML."""
+def load_pages(count: int, *, versions: int) -> list[PageVersions]:
+    """Return pages, each as its first versions in HTML."""
     folder = os.environ.get("FRESHET_DATA")
     if not folder:
-        return generated(count, versions, np.random.default_rng(1))
-    return real(Path(folder), count, versions)
+        return generate_pages(count, versions, np.random.default_rng(1))
+    return read_pages(Path(folder), count, versions)
 
 
-def real(folder: Path, count: int, versions: int) -> list[Versions]:
+def read_pages(folder: Path, count: int, versions: int) -> list[PageVersions]:
     """Return the first versions of real pages, a seeded choice over all snapshot parts."""
-    found: list[Versions] = []
+    pages_read: list[PageVersions] = []
     for file in sorted((folder / "pages").glob("versions_ota_*_snap*.parquet")):
         rows = pl.scan_parquet(file).filter(pl.col("kind") == "html").select("page", "html")
         pages = rows.group_by("page", maintain_order=True).head(versions).collect()
-        found += [page["html"].to_list() for page in pages.partition_by("page")]
-    whole = [page for page in found if len(page) == versions]
-    order = np.random.default_rng(1).permutation(len(whole))
-    return [whole[place] for place in order[:count]]
+        pages_read += [page["html"].to_list() for page in pages.partition_by("page")]
+    complete_pages = [page for page in pages_read if len(page) == versions]
+    order = np.random.default_rng(1).permutation(len(complete_pages))
+    return [complete_pages[index] for index in order[:count]]
 
 
-def generated(count: int, versions: int, rng: np.random.Generator) -> list[Versions]:
+def generate_pages(count: int, versions: int, rng: np.random.Generator) -> list[PageVersions]:
     """Return pages of numbered words; in each version some forty words are new."""
     return [_versions([f"word{n}" for n in rng.integers(0, 1500, 4000)], versions)
             for _ in range(count)]  # fmt: skip
 
 
-def _versions(words: list[str], versions: int) -> Versions:
+def _versions(words: list[str], versions: int) -> PageVersions:
     pages = []
     for number in range(versions):
         fresh = [f"fresh{number}x{n}" for n in range(2 * WORDS_PER_BLOCK)] if number else []

@@ -1,4 +1,4 @@
-"""How benchmarks print what they measured: a table, or with ``--json`` one JSON document."""
+"""Measures and prints results: a table, or with ``--json`` one JSON document."""
 
 import json
 import statistics
@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 
 from freshet.core.clock import monotonic_seconds
 
-ROUNDS = 5
+REPEATS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """One figure of ours beside that of a plain reference, measured in the same run."""
+class BenchmarkResult:
+    """A result and its plain reference from the same run."""
 
     name: str
     ours: float
@@ -22,23 +22,25 @@ class Result:
 
     @property
     def ratio(self) -> float:
-        """Return ours over the reference."""
+        """Return the result divided by the reference."""
         return self.ours / self.reference
 
 
-def side_by_side(
+def compare_rates(
     name: str,
     ours: Callable[[], object],
     reference: Callable[[], object],
     *,
     amount: float,
     unit: str,
-) -> Result:
-    """Return how much of ``amount`` both do in a second, medians of rounds that alternate."""
+) -> BenchmarkResult:
+    """Return the amount per second of both, medians of alternating repeats."""
     seconds(ours), seconds(reference)
-    rounds = [(seconds(ours), seconds(reference)) for _ in range(ROUNDS)]
-    fast, plain = (amount / statistics.median(times) for times in zip(*rounds, strict=True))
-    return Result(name, fast, plain, unit)
+    times = [(seconds(ours), seconds(reference)) for _ in range(REPEATS)]
+    rate, reference_rate = (
+        amount / statistics.median(seconds_each) for seconds_each in zip(*times, strict=True)
+    )
+    return BenchmarkResult(name, rate, reference_rate, unit)
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -48,18 +50,18 @@ def seconds(work: Callable[[], object]) -> float:
     return monotonic_seconds() - started
 
 
-def report(*results: Result) -> None:
+def report(*results: BenchmarkResult) -> None:
     """Print results, as JSON when the command line says ``--json``."""
     sys.stdout.write((as_json(results) if "--json" in sys.argv[1:] else as_table(results)) + "\n")
 
 
-def as_json(results: tuple[Result, ...]) -> str:
+def as_json(results: tuple[BenchmarkResult, ...]) -> str:
     """Return one JSON object, or a list when there are several results."""
     rows = [asdict(result) | {"ratio": result.ratio} for result in results]
     return json.dumps(rows[0] if len(rows) == 1 else rows)
 
 
-def as_table(results: tuple[Result, ...]) -> str:
+def as_table(results: tuple[BenchmarkResult, ...]) -> str:
     """Return a line per result."""
     lines = [f"{'name':<24}{'ours':>12}{'reference':>12}{'ratio':>8}  unit"]
     lines += [

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from benchmarks.report import Result, report, seconds, side_by_side
+from benchmarks.report import BenchmarkResult, compare_rates, report, seconds
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, crawl_in_cycles
 from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
 from freshet.core.clock import CYCLE_SECONDS
@@ -68,14 +68,14 @@ def plain_selections(changed: BoolArray) -> list[list[int]]:
     return choices
 
 
-def alternating_runs(pages: int, cycles: int) -> list[Result]:
+def alternating_runs(pages: int, cycles: int) -> list[BenchmarkResult]:
     """Return every policy's rate beside the plain loop's, in alternating runs."""
     changed = random_changes(pages, cycles)
     trace = grouped_trace(changed)
     if policy_selections(trace, "nad") != plain_selections(changed):
         raise SystemExit("simulate: NAD and the plain loop chose differently")
     return [
-        side_by_side(
+        compare_rates(
             f"simulate {name}",
             lambda name=name: policy_selections(trace, name),  # type: ignore[misc]
             lambda: plain_selections(changed),
@@ -86,13 +86,13 @@ def alternating_runs(pages: int, cycles: int) -> list[Result]:
     ]
 
 
-def single_runs(pages: int, cycles: int) -> list[Result]:
+def single_runs(pages: int, cycles: int) -> list[BenchmarkResult]:
     """Return every policy's rate from one run each, beside one of the plain loop."""
     changed = random_changes(pages, cycles)
     trace = grouped_trace(changed)
     reference = pages * cycles / seconds(lambda: plain_selections(changed))
     return [
-        Result(
+        BenchmarkResult(
             f"simulate {name}",
             pages * cycles / seconds(lambda name=name: policy_selections(trace, name)),  # type: ignore[misc]
             reference,

@@ -1,4 +1,4 @@
-"""Counting the words of pages, against HashingVectorizer of scikit-learn (bar: 3 times its speed).
+"""Counting the words of pages, against HashingVectorizer of scikit-learn (required ratio: 3).
 
 Real English, French and German texts are read from the folder that FRESHET_DATA names; without it,
 and for Chinese in any case, texts are generated.
@@ -12,7 +12,7 @@ import polars as pl
 from resiliparse.extract.html2text import extract_plain_text
 from sklearn.feature_extraction.text import HashingVectorizer
 
-from benchmarks.report import Result, report, side_by_side
+from benchmarks.report import BenchmarkResult, compare_rates, report
 from freshet.view.words import count_words, split_words, term_id
 
 TEXTS = 40
@@ -36,8 +36,8 @@ def read_texts(folder: Path, part: str) -> list[str]:
 def generate_texts(alphabet: str, rng: np.random.Generator) -> list[str]:
     """Return texts of made-up words in the letters of a language."""
     letters = np.array(list(alphabet))
-    made = ["".join(rng.choice(letters, size)) for size in rng.integers(1, 12, 3000)]
-    return [" ".join(made[n % len(made)] for n in rng.zipf(1.3, 3000)) for _ in range(TEXTS)]
+    words = ["".join(rng.choice(letters, size)) for size in rng.integers(1, 12, 3000)]
+    return [" ".join(words[n % len(words)] for n in rng.zipf(1.3, 3000)) for _ in range(TEXTS)]
 
 
 def generate_chinese(rng: np.random.Generator) -> list[str]:
@@ -47,11 +47,11 @@ def generate_chinese(rng: np.random.Generator) -> list[str]:
     return ["\uff0c".join(rng.permutation(clauses)) + "\u3002" for _ in range(TEXTS)]
 
 
-def measure(language: str, texts: list[str]) -> Result:
+def measure(language: str, texts: list[str]) -> BenchmarkResult:
     """Return megabytes counted a second by both."""
     vectorizer = HashingVectorizer(alternate_sign=False, norm=None)
     check(texts)
-    return side_by_side(
+    return compare_rates(
         f"terms {language}",
         lambda: [count_words(text) for text in texts],
         lambda: vectorizer.transform(texts),
@@ -82,7 +82,7 @@ def all_texts(folder: str | None) -> dict[str, list[str]]:
 def main() -> None:
     """Print the ratio of every language."""
     texts = all_texts(os.environ.get("FRESHET_DATA"))
-    report(*(measure(language, held) for language, held in texts.items()))
+    report(*(measure(language, language_texts) for language, language_texts in texts.items()))
 
 
 if __name__ == "__main__":

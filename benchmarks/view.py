@@ -1,15 +1,15 @@
-"""Viewing HTML pages, against bare resiliparse and against a plain DOM walk in Python.
+"""Viewing HTML pages, against resiliparse alone and against a plain DOM walk in Python.
 
-The bars are 0.6 for text, links and terms, and 0.65 with DOM rows. The references begin with text
-already decoded; our views begin with bytes.
+The required ratios are 0.6 for text, links and terms, and 0.65 with DOM rows. The references
+begin with text already decoded; our views begin with bytes.
 """
 
 from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.html import HTMLTree, NodeType
 from xxhash import xxh3_64_intdigest
 
-from benchmarks.pages import histories
-from benchmarks.report import report, side_by_side
+from benchmarks.pages import load_pages
+from benchmarks.report import compare_rates, report
 from freshet.core.types import Snapshot, View
 from freshet.view.parse import parse_snapshot
 
@@ -18,7 +18,7 @@ URL = "https://example.org/a/b"
 HEADERS = (("content-type", "text/html; charset=utf-8"),)
 
 
-def bare(html: str) -> tuple[str, list[str]]:
+def extract_with_resiliparse(html: str) -> tuple[str, list[str]]:
     """Return text and hrefs by resiliparse alone."""
     tree = HTMLTree.parse(html)
     links = [link.getattr("href") for link in tree.document.query_selector_all("a[href]")]
@@ -27,15 +27,15 @@ def bare(html: str) -> tuple[str, list[str]]:
 
 def plain_walk(html: str) -> list[tuple[str, int]]:
     """Return every node with the hash of its text, walking the DOM in Python."""
-    found, waiting = [], [HTMLTree.parse(html).document]
-    while waiting:
-        node = waiting.pop()
+    nodes, queue = [], [HTMLTree.parse(html).document]
+    while queue:
+        node = queue.pop()
         if node.type == NodeType.TEXT:
-            found.append(("#text", xxh3_64_intdigest(node.value.encode())))
+            nodes.append(("#text", xxh3_64_intdigest(node.value.encode())))
         elif node.type == NodeType.ELEMENT:
-            found.append((node.tag, xxh3_64_intdigest(node.tag.encode())))
-        waiting.extend(node.child_nodes)
-    return found
+            nodes.append((node.tag, xxh3_64_intdigest(node.tag.encode())))
+        queue.extend(node.child_nodes)
+    return nodes
 
 
 def view(body: bytes, *, dom: bool = False) -> View:
@@ -46,26 +46,26 @@ def view(body: bytes, *, dom: bool = False) -> View:
 def check(pages: list[str]) -> None:
     """Stop unless views hold as many elements as a plain reading finds."""
     for html in pages[:20]:
-        seen = view(html.encode(), dom=True)
+        parsed = view(html.encode(), dom=True)
         elements = sum(name != "#text" for name, _ in plain_walk(html))
-        if seen.dom is None or len(seen.dom) != elements or not seen.text:
+        if parsed.dom is None or len(parsed.dom) != elements or not parsed.text:
             raise SystemExit(f"view: a page of {len(html)} characters was read wrongly")
 
 
 def main() -> None:
     """Print both ratios."""
-    pages = [html for page in histories(PAGES, versions=VERSIONS) for html in page]
+    pages = [html for page in load_pages(PAGES, versions=VERSIONS) for html in page]
     bodies = [html.encode() for html in pages]
     check(pages)
     report(
-        side_by_side(
+        compare_rates(
             "view",
             lambda: [view(body) for body in bodies],
-            lambda: [bare(html) for html in pages],
+            lambda: [extract_with_resiliparse(html) for html in pages],
             amount=len(pages),
             unit="pages/s",
         ),
-        side_by_side(
+        compare_rates(
             "view with dom",
             lambda: [view(body, dom=True) for body in bodies],
             lambda: [plain_walk(html) for html in pages],

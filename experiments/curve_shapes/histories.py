@@ -27,7 +27,7 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
-class PageRecipe:
+class PageParameters:
     """Contents of a page, and its change process.
 
     ``turnover`` pieces of ``words`` words each are present at a time. A new piece comes ``per_day``
@@ -114,42 +114,44 @@ class GeneratedHistory:
 
 
 def generate_history(
-    recipe: PageRecipe, rng: Rng, looks: LookSchedule | None = None
+    parameters: PageParameters, rng: Rng, looks: LookSchedule | None = None
 ) -> GeneratedHistory:
-    """Draw a page by a recipe and look at it.
+    """Draw a page by its parameters and look at it.
 
-    >>> drawn = generate_history(PageRecipe(per_day=48.0), np.random.default_rng(1))
+    >>> drawn = generate_history(PageParameters(per_day=48.0), np.random.default_rng(1))
     >>> len(drawn.series), drawn.truth.shape
     (840, 'knotted')
     """
     looks = looks or LookSchedule()
-    changes = _change_times(recipe, looks.span, rng)
-    standing = _as_ids(_draw_words(rng, recipe.standing))
-    pieces = _as_ids(_draw_words(rng, len(changes) + recipe.turnover, recipe.words))
-    rotating_texts = _as_ids(_draw_words(rng, ROTATING_TEXT_COUNT, recipe.rotating))
+    changes = _change_times(parameters, looks.span, rng)
+    standing = _as_ids(_draw_words(rng, parameters.standing))
+    pieces = _as_ids(_draw_words(rng, len(changes) + parameters.turnover, parameters.words))
+    rotating_texts = _as_ids(_draw_words(rng, ROTATING_TEXT_COUNT, parameters.rotating))
     times = _look_times(looks, rng)
     change_counts = np.searchsorted(changes, times, side="right")
-    rotation = rng.integers(0, ROTATING_TEXT_COUNT if recipe.rotating else 1, len(times))
+    rotation = rng.integers(0, ROTATING_TEXT_COUNT if parameters.rotating else 1, len(times))
     versions, shown = np.unique(change_counts * ROTATING_TEXT_COUNT + rotation, return_inverse=True)
     counts, texts = np.divmod(versions, ROTATING_TEXT_COUNT)
     terms = tuple(
         _count_terms(
-            standing, pieces[count : count + recipe.turnover].ravel(), rotating_texts[text]
+            standing, pieces[count : count + parameters.turnover].ravel(), rotating_texts[text]
         )
         for count, text in zip(counts.tolist(), texts.tolist(), strict=True)
     )
     series = VersionSeries(times, shown.astype(np.int32), terms)
-    truth = CurveTruth(changes, recipe.turnover, looks.span)
+    truth = CurveTruth(changes, parameters.turnover, looks.span)
     return GeneratedHistory(series, truth, standing, pieces, counts.astype(np.int32))
 
 
-def _change_times(ways: PageRecipe, span: TimeSpan, rng: Rng) -> FloatArray:
-    if not ways.turnover or not ways.per_day:
+def _change_times(parameters: PageParameters, span: TimeSpan, rng: Rng) -> FloatArray:
+    if not parameters.turnover or not parameters.per_day:
         return np.empty(0)
-    if ways.regular:
-        gap = DAY / ways.per_day
+    if parameters.regular:
+        gap = DAY / parameters.per_day
         return np.arange(span.start + gap * rng.random(), span.end, gap)
-    return rhythmic_changes(ways.per_day, night=ways.night, weekend=ways.weekend)(rng, span)
+    return rhythmic_changes(parameters.per_day, night=parameters.night, weekend=parameters.weekend)(
+        rng, span
+    )
 
 
 def _look_times(looks: LookSchedule, rng: Rng) -> FloatArray:

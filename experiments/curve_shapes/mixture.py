@@ -8,7 +8,7 @@ import numpy as np
 from experiments.curve_shapes.histories import (
     GeneratedHistory,
     LookSchedule,
-    PageRecipe,
+    PageParameters,
     Shape,
     generate_history,
 )
@@ -67,11 +67,11 @@ def generate_histories(
     """Draw pages one by one, each from its own number, so that they are independent."""
     for number in range(count):
         rng = np.random.default_rng([seed, number])
-        yield generate_history(draw_recipe(mixture, rng), rng, looks)
+        yield generate_history(draw_parameters(mixture, rng), rng, looks)
 
 
-def draw_recipe(mixture: PageMixture, rng: Rng) -> PageRecipe:
-    """Draw the recipe of a page."""
+def draw_parameters(mixture: PageMixture, rng: Rng) -> PageParameters:
+    """Draw the parameters of a page."""
     shapes: tuple[Shape, ...] = ("flat", "sloped", "knotted")
     shares = np.array([mixture.flat, mixture.sloped, mixture.knotted])
     shape = shapes[int(rng.choice(len(shapes), p=shares / shares.sum()))]
@@ -81,7 +81,7 @@ def draw_recipe(mixture: PageMixture, rng: Rng) -> PageRecipe:
         turnover = max(turnover, round(MIN_CHANGES * knot / (35 * 24)))
     rhythm = rng.random()
     resting = rhythm < mixture.resting
-    return PageRecipe(
+    return PageParameters(
         standing=_standing_words(float(rng.beta(*mixture.level)), turnover * words),
         turnover=0 if shape == "flat" else turnover,
         words=words,

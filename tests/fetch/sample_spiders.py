@@ -1,4 +1,4 @@
-"""Spiders as people write them, each for a part of Scrapy; they know nothing of Freshet."""
+"""Ordinary Scrapy spiders without any use of Freshet, each for a part of Scrapy."""
 
 import asyncio
 import logging
@@ -14,8 +14,8 @@ from scrapy.spiders import CrawlSpider, CSVFeedSpider, Rule, SitemapSpider, XMLF
 Item = dict[str, Any]
 
 
-class Upper:
-    """An item pipeline that alters what passes, and drops some."""
+class MarkingPipeline:
+    """An item pipeline that marks items and drops some."""
 
     def process_item(self, item: Item) -> Item:
         if item.get("drop"):
@@ -23,7 +23,7 @@ class Upper:
         return item | {"passed": True}
 
 
-class StopWhenWarned:
+class StopOnWarning:
     """An extension that closes the spider when a logger warns."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -41,14 +41,14 @@ class StopWhenWarned:
         self._task = asyncio.get_running_loop().create_task(closing)
 
 
-class Based:
+class SiteSpider:
     """A spider of the site at ``base``, which stays on it."""
 
     base: str
     allowed_domains: ClassVar[list[str]] = ["127.0.0.1"]
 
 
-class Follow(Based, scrapy.Spider):
+class LinkFollowingSpider(SiteSpider, scrapy.Spider):
     """Follows every link, down to a depth; the filter of duplicates keeps it from circles."""
 
     name = "follow"
@@ -68,7 +68,7 @@ class Follow(Based, scrapy.Spider):
         yield from response.follow_all(css="a", cb_kwargs={"since": since}, callback=self.later)
 
 
-class Rules(Based, CrawlSpider):
+class RuleSpider(SiteSpider, CrawlSpider):
     """Follows links by rules."""
 
     name = "rules"
@@ -85,8 +85,8 @@ class Rules(Based, CrawlSpider):
         return {"title": response.css("title::text").get()}
 
 
-class Mapped(Based, SitemapSpider):
-    """Visits what a sitemap lists."""
+class SitemapItemSpider(SiteSpider, SitemapSpider):
+    """Visits the URLs of a sitemap."""
 
     name = "mapped"
     sitemap_rules: ClassVar[Any] = [("/item/", "parse_item"), ("/list/", "parse_list")]
@@ -102,7 +102,7 @@ class Mapped(Based, SitemapSpider):
         return {"list": response.css("title::text").get()}
 
 
-class Feed(Based, XMLFeedSpider):
+class XmlFeedSpider(SiteSpider, XMLFeedSpider):
     """Reads the nodes of an XML file."""
 
     name = "feed"
@@ -119,7 +119,7 @@ class Feed(Based, XMLFeedSpider):
         }
 
 
-class Table(Based, CSVFeedSpider):
+class CsvTableSpider(SiteSpider, CSVFeedSpider):
     """Reads the rows of a CSV file."""
 
     name = "table"
@@ -132,7 +132,7 @@ class Table(Based, CSVFeedSpider):
         return dict(row)
 
 
-class Forms(Based, scrapy.Spider):
+class FormSpider(SiteSpider, scrapy.Spider):
     """Logs in by a form; sends a form and a HEAD; keeps two sessions apart."""
 
     name = "forms"
@@ -164,8 +164,8 @@ class Forms(Based, scrapy.Spider):
         return {"echo": response.text, "method": response.request.method}
 
 
-class Failing(Based, scrapy.Spider):
-    """Meets errors: they are retried as the settings say, and errbacks hear of them."""
+class FailingRequestSpider(SiteSpider, scrapy.Spider):
+    """Requests that fail, are retried by the settings, and call errbacks."""
 
     name = "failing"
     custom_settings: ClassVar[Item] = {"RETRY_TIMES": 2}
@@ -186,8 +186,8 @@ class Failing(Based, scrapy.Spider):
         return {"failed": path, "as": type(failure.value).__name__, "retried": retried}
 
 
-class Redirected(Based, scrapy.Spider):
-    """Is sent on: in steps, in circles, off the site, by a meta element, and not at all."""
+class RedirectSpider(SiteSpider, scrapy.Spider):
+    """Requests with redirects: chains, circles, off the site, by meta element, not followed."""
 
     name = "redirected"
     custom_settings: ClassVar[Item] = {"REDIRECT_MAX_TIMES": 3}
@@ -212,8 +212,8 @@ class Redirected(Based, scrapy.Spider):
         return {"failed": failure.request.url.replace(self.base, "")}
 
 
-class Ordered(Based, scrapy.Spider):
-    """Has requests in an order of its own."""
+class PrioritySpider(SiteSpider, scrapy.Spider):
+    """Requests with priorities."""
 
     name = "ordered"
     custom_settings: ClassVar[Item] = {"CONCURRENT_REQUESTS": 1}
@@ -230,7 +230,7 @@ class Ordered(Based, scrapy.Spider):
         return {"number": response.url[-1], "priority": response.request.priority}
 
 
-class Waiting(Based, scrapy.Spider):
+class AwaitingSpider(SiteSpider, scrapy.Spider):
     """Awaits an answer in a callback, and has a delay of its own."""
 
     name = "waiting"
@@ -245,7 +245,7 @@ class Waiting(Based, scrapy.Spider):
         yield {"titles": [page.css("title::text").get() for page in (response, other)]}
 
 
-class Files(Based, scrapy.Spider):
+class FileSpider(SiteSpider, scrapy.Spider):
     """Downloads files by Scrapy's own pipeline."""
 
     name = "files"
@@ -257,8 +257,8 @@ class Files(Based, scrapy.Spider):
         return {"file_urls": [f"{self.base}/file.txt"]}
 
 
-class Refused(Based, scrapy.Spider):
-    """Asks for an address that nobody opened."""
+class RefusedAddressSpider(SiteSpider, scrapy.Spider):
+    """Requests an address that is not allowed."""
 
     name = "refused"
 
@@ -270,8 +270,8 @@ class Refused(Based, scrapy.Spider):
         return {"failed": type(failure.value).__name__}
 
 
-class Busy(scrapy.Spider):
-    """Has many requests for a host that asks to be left alone, and then some for another."""
+class ThrottledHostSpider(scrapy.Spider):
+    """Makes many requests to a throttling host, and then some to another."""
 
     name = "busy"
     base: str
@@ -288,6 +288,17 @@ class Busy(scrapy.Spider):
 
 
 SPIDERS: tuple[type[scrapy.Spider], ...] = (
-    Follow, Rules, Mapped, Feed, Table, Forms, Failing, Redirected, Ordered, Waiting, Files,
-    Refused, Busy,
-)  # fmt: skip
+    LinkFollowingSpider,
+    RuleSpider,
+    SitemapItemSpider,
+    XmlFeedSpider,
+    CsvTableSpider,
+    FormSpider,
+    FailingRequestSpider,
+    RedirectSpider,
+    PrioritySpider,
+    AwaitingSpider,
+    FileSpider,
+    RefusedAddressSpider,
+    ThrottledHostSpider,
+)

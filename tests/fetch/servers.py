@@ -379,7 +379,7 @@ def separate(sites: Mapping[str, Site], folder: Path) -> Iterator[Separate]:
         yield Separate(told["urls"], tuple(told["allow"]), file)
 
 
-def _serve_until_told(script: Path, file: Path) -> None:
+def _serve_until_input_ends(script: Path, file: Path) -> None:
     """Serve the sites of a script; say where, then go on until standard input ends."""
     sites = {name: Site.of(table) for name, table in json.loads(script.read_text()).items()}
     with file.open("w") as log, Loopback(sites, Log(log)) as server:
@@ -389,4 +389,4 @@ def _serve_until_told(script: Path, file: Path) -> None:
 
 
 if __name__ == "__main__":
-    _serve_until_told(Path(sys.argv[1]), Path(sys.argv[2]))
+    _serve_until_input_ends(Path(sys.argv[1]), Path(sys.argv[2]))

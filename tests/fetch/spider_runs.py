@@ -19,7 +19,7 @@ BASE_SETTINGS = {
     "LOG_LEVEL": "INFO",
     "TELNETCONSOLE_ENABLED": False,
     "ITEM_PIPELINES": {
-        "tests.fetch.sample_spiders.Upper": 1,
+        "tests.fetch.sample_spiders.MarkingPipeline": 1,
         "scrapy.pipelines.files.FilesPipeline": 2,
     },
 }

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from tests.fetch.hostile import laws
 from tests.fetch.hostile.misbehaviours import KINDS
-from tests.fetch.hostile.run import Bounds, Run, crawl_over, healthy_site
+from tests.fetch.hostile.run import CrawlBounds, CrawlRun, crawl_over, healthy_site
 
-BOUNDS = Bounds()
+BOUNDS = CrawlBounds()
 SECONDS = 14.0
 SLACK_SECONDS = 3.0
 MOST_MEGABYTES = 600
@@ -22,22 +22,22 @@ def test_a_crawl_outlives_every_misbehaviour(tmp_path: Path) -> None:
     assert_healthy_host_is_kept_fresh(run)
 
 
-def assert_bounded(run: Run) -> None:
-    assert laws.held_too_long(run.entries, BOUNDS.seconds + SLACK_SECONDS) == []
-    assert laws.sent_too_much(run.entries, BOUNDS.response_bytes) == []
-    assert laws.asked_too_often(run, KINDS) == []
+def assert_bounded(run: CrawlRun) -> None:
+    assert laws.too_long_connections(run.entries, BOUNDS.seconds + SLACK_SECONDS) == []
+    assert laws.too_large_answers(run.entries, BOUNDS.response_bytes) == []
+    assert laws.excess_requests(run, KINDS) == []
     assert run.peak_megabytes < MOST_MEGABYTES
     assert run.wall_seconds < SECONDS + BOUNDS.seconds + 30
     assert laws.control_characters(run.output) == ""
 
 
-def assert_polite(run: Run) -> None:
-    assert laws.too_close(run.entries, BOUNDS.delay) == []
-    assert laws.most_at_once(run.entries) == BOUNDS.per_host
+def assert_polite(run: CrawlRun) -> None:
+    assert laws.too_short_gaps(run.entries, BOUNDS.delay) == []
+    assert laws.max_concurrent_requests(run.entries) == BOUNDS.per_host
     assert [entry for entry in run.entries if entry.header("cookie")] == []
 
 
-def assert_healthy_host_is_kept_fresh(run: Run) -> None:
+def assert_healthy_host_is_kept_fresh(run: CrawlRun) -> None:
     """See that it never waits for the others; ``make hostile`` measures what it keeps."""
     assert all(visit.outcome.is_look for visit in run.visits["healthy"])
     assert laws.longest_gap(run.requests("healthy")) < BOUNDS.seconds

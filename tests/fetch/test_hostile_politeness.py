@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.fetch.hostile import laws
 from tests.fetch.hostile.kinds import CALM
 from tests.fetch.hostile.lies import not_modified_for_ever
-from tests.fetch.hostile.run import Bounds, crawl_over
+from tests.fetch.hostile.run import CrawlBounds, crawl_over
 from tests.fetch.servers import Entry, ScriptedPage, Site
 
 WAIT = 1.5
@@ -31,13 +31,13 @@ def test_what_hosts_ask_for_is_kept(tmp_path: Path) -> None:
         "busy": Site({"/busy": busy(2)} | pages("/a", "/b", "/c")),
         "plain": Site(pages(*(f"/{number}" for number in range(20)))),
     }
-    bounds = Bounds(delay=0.3, page_interval=0.5)
+    bounds = CrawlBounds(delay=0.3, page_interval=0.5)
     kinds = (not_modified_for_ever,)
     run = crawl_over(tmp_path / "run", sites, kinds, seconds=8, bounds=bounds)
     assert run.problems == []
-    assert laws.too_close(run.entries, bounds.delay) == []
-    assert laws.too_close(laws.pages_of(run.requests("slow")), WAIT) == []
-    assert laws.most_at_once(run.entries) == 1
+    assert laws.too_short_gaps(run.entries, bounds.delay) == []
+    assert laws.too_short_gaps(laws.pages_of(run.requests("slow")), WAIT) == []
+    assert laws.max_concurrent_requests(run.entries) == 1
     assert {entry.path for entry in run.requests("closed")} == {"/robots.txt", "/open"}
     assert_left_alone(laws.pages_of(run.requests("busy")), 2)
     assert_audited(laws.pages_of(run.requests("not modified for ever")))
@@ -60,6 +60,6 @@ def assert_audited(lied_to: list[Entry]) -> None:
 
 def test_a_host_has_no_more_in_flight_than_it_may(tmp_path: Path) -> None:
     site = Site(pages(*(f"/{number}" for number in range(20)), delay=0.3))
-    bounds = Bounds(delay=0.0, per_host=3, page_interval=0.5)
+    bounds = CrawlBounds(delay=0.0, per_host=3, page_interval=0.5)
     run = crawl_over(tmp_path / "run", {"wide": site}, seconds=3, bounds=bounds)
-    assert laws.most_at_once(laws.pages_of(run.entries)) == 3
+    assert laws.max_concurrent_requests(laws.pages_of(run.entries)) == 3

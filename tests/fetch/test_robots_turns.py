@@ -42,8 +42,8 @@ def test_redirects_of_robots_txt_take_the_turns_of_the_host_they_lead_to(tmp_pat
     assert run.returncode == 0, run.stderr
     assert outcomes(folder) == {url: ["ok"] for url in wanted}
     assert [entry.path for entry in entries].count("/rules-robots.txt") == 6
-    assert laws.most_at_once(entries) == 1
-    assert laws.too_close(entries, ANSWER_SECONDS + DELAY) == []
+    assert laws.max_concurrent_requests(entries) == 1
+    assert laws.too_short_gaps(entries, ANSWER_SECONDS + DELAY) == []
 
 
 def test_the_delay_of_a_host_counts_from_the_end_of_a_request(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_the_delay_of_a_host_counts_from_the_end_of_a_request(tmp_path: Path) ->
         entries = server.log.entries()
     assert run.returncode == 0, run.stderr
     assert len(entries) == 5
-    assert laws.too_close(entries, ANSWER_SECONDS + DELAY) == []
+    assert laws.too_short_gaps(entries, ANSWER_SECONDS + DELAY) == []
 
 
 def test_hosts_that_send_robots_txt_to_each_other_do_not_wait_in_a_circle(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_hosts_that_send_robots_txt_to_each_other_do_not_wait_in_a_circle(tmp_pa
         entries = server.log.entries()
     assert run.returncode == 0, run.stderr
     assert outcomes(folder) == {url: ["ok"] for url in wanted}
-    assert laws.most_at_once(entries) == 1
+    assert laws.max_concurrent_requests(entries) == 1
 
 
 def test_a_robots_txt_that_asks_for_a_pause_gets_it_also_after_a_restart(tmp_path: Path) -> None:
@@ -161,5 +161,5 @@ def test_what_a_spider_downloads_at_once_takes_its_hosts_turns(tmp_path: Path) -
         entries = server.log.entries()
     assert run.returncode == 0, run.stderr
     assert {f"/file/{n}" for n in range(3)} <= {entry.path for entry in entries}
-    assert laws.most_at_once(entries) == 1
-    assert laws.too_close(entries, ANSWER_SECONDS + DELAY) == []
+    assert laws.max_concurrent_requests(entries) == 1
+    assert laws.too_short_gaps(entries, ANSWER_SECONDS + DELAY) == []

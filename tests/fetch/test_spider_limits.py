@@ -14,7 +14,7 @@ from tests.fetch.spider_site import answer
 
 POLITE = {"delay": 0.02, "page_interval": 3600.0}
 STOP = {
-    "EXTENSIONS": {"tests.fetch.sample_spiders.StopWhenWarned": 1},
+    "EXTENSIONS": {"tests.fetch.sample_spiders.StopOnWarning": 1},
     "STOPPING_LOGGER": "freshet.fetch.spider_requests",
 }
 HOSTS = ("failing", "plain", "plain rules", "busy", "resumed", "dropped", "cached", "quick")

@@ -6,15 +6,15 @@ import pytest
 from freshet.world.parameters import PopulationGroup
 from freshet.world.population import PagePopulation, draw_population
 from freshet.world.presets import BRDC, OUTLINKS, PRESETS, WEB_CHANGES
-from tests.world.measures import Found, Rule, found_by, hourly_looks, link_figures
+from tests.world.measures import CrawlResult, Rule, crawl_by_rule, link_figures, measure_hourly
 
 RULES: tuple[Rule, ...] = ("nad", "aad", "cg", "gad", "sad", "age", "rand")
 
 
 @pytest.fixture(scope="module")
-def brdc() -> dict[Rule, Found]:
+def brdc() -> dict[Rule, CrawlResult]:
     people = draw_population(BRDC, 12_000, 57, seed=1)
-    return {rule: found_by(people, rule) for rule in RULES}
+    return {rule: crawl_by_rule(people, rule) for rule in RULES}
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +40,19 @@ def web_changes() -> PagePopulation:
     ],
 )
 def test_classic_rules_find_what_they_found_in_brdc(
-    brdc: dict[Rule, Found], rule: Rule, changerate: float, ndcg: float
+    brdc: dict[Rule, CrawlResult], rule: Rule, changerate: float, ndcg: float
 ) -> None:
     assert brdc[rule].changerate == pytest.approx(changerate, abs=0.015)
     assert brdc[rule].ndcg == pytest.approx(ndcg, abs=0.02)
 
 
-def test_classic_rules_come_in_the_published_order(brdc: dict[Rule, Found]) -> None:
+def test_classic_rules_come_in_the_published_order(brdc: dict[Rule, CrawlResult]) -> None:
     assert sorted(RULES, key=lambda rule: -brdc[rule].changerate) == list(RULES)
     assert sorted(RULES, key=lambda rule: -brdc[rule].ndcg) == list(RULES)
 
 
-def test_the_uniform_weighting_finds_as_much_by_either_clock(brdc: dict[Rule, Found]) -> None:
-    by_visit = found_by(draw_population(BRDC, 12_000, 57, seed=1), "nad", "visit")
+def test_the_uniform_weighting_finds_as_much_by_either_clock(brdc: dict[Rule, CrawlResult]) -> None:
+    by_visit = crawl_by_rule(draw_population(BRDC, 12_000, 57, seed=1), "nad", "visit")
     assert by_visit.changerate == pytest.approx(0.7162, abs=0.015)
     assert by_visit.changerate == pytest.approx(brdc["nad"].changerate, abs=0.01)
 
@@ -74,10 +74,10 @@ def test_pages_gain_external_links_as_published(outlinks: PagePopulation) -> Non
 
 
 def test_a_third_never_changes_and_the_rest_every_five_days(web_changes: PagePopulation) -> None:
-    looks = hourly_looks(web_changes)
-    assert looks.never == pytest.approx(0.34, abs=0.015)
-    assert looks.hours.mean() == pytest.approx(123, rel=0.06)
-    assert looks.dice.mean() == pytest.approx(0.794, abs=0.015)
+    hourly_changes = measure_hourly(web_changes)
+    assert hourly_changes.never_changed == pytest.approx(0.34, abs=0.015)
+    assert hourly_changes.hours.mean() == pytest.approx(123, rel=0.06)
+    assert hourly_changes.dice.mean() == pytest.approx(0.794, abs=0.015)
 
 
 def test_four_in_ten_pages_change_nearly_every_hour(web_changes: PagePopulation) -> None:
@@ -98,10 +98,10 @@ def test_four_in_ten_pages_change_nearly_every_hour(web_changes: PagePopulation)
 def test_deeper_pages_change_less_often_and_more(
     web_changes: PagePopulation, depth: str, hours: float, dice: float
 ) -> None:
-    looks = hourly_looks(web_changes)
-    group = web_changes.depths[looks.some] == index(WEB_CHANGES.depths, depth)
-    assert looks.hours[group].mean() == pytest.approx(hours, rel=0.12)
-    assert looks.dice[group].mean() == pytest.approx(dice, abs=0.025)
+    hourly_changes = measure_hourly(web_changes)
+    group = web_changes.depths[hourly_changes.has_changed] == index(WEB_CHANGES.depths, depth)
+    assert hourly_changes.hours[group].mean() == pytest.approx(hours, rel=0.12)
+    assert hourly_changes.dice[group].mean() == pytest.approx(dice, abs=0.025)
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def test_deeper_pages_change_less_often_and_more(
 def test_domains_differ_as_published(
     web_changes: PagePopulation, domain: str, hours: float, dice: float
 ) -> None:
-    looks = hourly_looks(web_changes)
-    group = web_changes.domains[looks.some] == index(WEB_CHANGES.domains, domain)
-    assert looks.hours[group].mean() == pytest.approx(hours, rel=0.2)
-    assert looks.dice[group].mean() == pytest.approx(dice, abs=0.03)
+    hourly_changes = measure_hourly(web_changes)
+    group = web_changes.domains[hourly_changes.has_changed] == index(WEB_CHANGES.domains, domain)
+    assert hourly_changes.hours[group].mean() == pytest.approx(hours, rel=0.2)
+    assert hourly_changes.dice[group].mean() == pytest.approx(dice, abs=0.03)
 
 
 def test_shares_of_a_preset_add_up_to_one() -> None:

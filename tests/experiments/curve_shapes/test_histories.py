@@ -9,15 +9,17 @@ from experiments.curve_shapes.histories import (
     WEEK,
     GeneratedHistory,
     LookSchedule,
-    PageRecipe,
+    PageParameters,
     generate_history,
 )
 
-LIST = PageRecipe(standing=50, turnover=12, words=8, per_day=12.0)
+LIST = PageParameters(standing=50, turnover=12, words=8, per_day=12.0)
 
 
-def drawn(ways: PageRecipe, seed: int = 1, looks: LookSchedule | None = None) -> GeneratedHistory:
-    return generate_history(ways, np.random.default_rng(seed), looks)
+def drawn(
+    parameters: PageParameters, seed: int = 1, looks: LookSchedule | None = None
+) -> GeneratedHistory:
+    return generate_history(parameters, np.random.default_rng(seed), looks)
 
 
 def words_at(page: GeneratedHistory, look: int) -> set[int]:
@@ -91,7 +93,7 @@ def test_a_page_that_never_changes_has_one_version() -> None:
 
 
 def test_a_rotating_block_has_a_few_texts_that_come_again() -> None:
-    page = drawn(PageRecipe(turnover=0, rotating=9))
+    page = drawn(PageParameters(turnover=0, rotating=9))
     assert len(page.series.terms) == 6
     assert page.truth.shape == "flat"
     assert (np.diff(page.series.version_indices) != 0).mean() > 0.7

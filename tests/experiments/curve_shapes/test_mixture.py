@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiments.curve_shapes.histories import GeneratedHistory, PageRecipe
+from experiments.curve_shapes.histories import GeneratedHistory, PageParameters
 from experiments.curve_shapes.mixture import (
     WEB_CURVES,
     PageMixture,
-    draw_recipe,
+    draw_parameters,
     generate_histories,
 )
 
@@ -26,11 +26,11 @@ def knotted() -> Drawn:
     return [(page, change_curve(page.series, rng=rng)) for page in pages]
 
 
-def ways(count: int, mixture: PageMixture = WEB_CURVES) -> list[PageRecipe]:
-    return [draw_recipe(mixture, np.random.default_rng([9, n])) for n in range(count)]
+def parameters(count: int, mixture: PageMixture = WEB_CURVES) -> list[PageParameters]:
+    return [draw_parameters(mixture, np.random.default_rng([9, n])) for n in range(count)]
 
 
-def shape_of(page: PageRecipe) -> str:
+def shape_of(page: PageParameters) -> str:
     """Return the shape that a page is meant to have: all is replaced in time, too late or never."""
     if not page.turnover:
         return "flat"
@@ -38,14 +38,14 @@ def shape_of(page: PageRecipe) -> str:
 
 
 def test_shapes_have_the_published_shares() -> None:
-    shares = Counter(map(shape_of, ways(4000)))
+    shares = Counter(map(shape_of, parameters(4000)))
     assert shares["flat"] / 4000 == pytest.approx(0.02, abs=0.007)
     assert shares["sloped"] / 4000 == pytest.approx(0.28, abs=0.02)
     assert shares["knotted"] / 4000 == pytest.approx(0.7, abs=0.02)
 
 
 def test_knots_have_the_published_mean_and_median() -> None:
-    pages = [page for page in ways(4000) if shape_of(page) == "knotted"]
+    pages = [page for page in parameters(4000) if shape_of(page) == "knotted"]
     hours = [24 * page.turnover / page.per_day for page in pages]
     assert np.mean(hours) == pytest.approx(145, rel=0.05)
     assert np.median(hours) == pytest.approx(92, rel=0.08)
@@ -59,7 +59,7 @@ def test_pages_stay_as_alike_as_the_published_ones(knotted: Drawn) -> None:
 
 def test_pages_have_the_shape_that_they_were_meant_to_have() -> None:
     for number, page in enumerate(generate_histories(WEB_CURVES, 25, seed=3)):
-        meant = draw_recipe(WEB_CURVES, np.random.default_rng([3, number]))
+        meant = draw_parameters(WEB_CURVES, np.random.default_rng([3, number]))
         assert page.truth.shape == shape_of(meant)
 
 

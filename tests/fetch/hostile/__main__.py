@@ -8,14 +8,14 @@ from tempfile import TemporaryDirectory
 from tests.fetch.hostile import laws
 from tests.fetch.hostile.floods import floods
 from tests.fetch.hostile.misbehaviours import KINDS
-from tests.fetch.hostile.run import Bounds, Run, crawl_over, healthy_site
+from tests.fetch.hostile.run import CrawlBounds, CrawlRun, crawl_over, healthy_site
 
 LARGE = 8_000_000
 SECONDS = 60.0
 REPEATS = 2
 SHARE = 0.9
-BOUNDS = Bounds(page_interval=20.0)
-LARGE_BOUNDS = Bounds(page_interval=20.0, response_bytes=2 * LARGE, decoded_bytes=8 * LARGE)
+BOUNDS = CrawlBounds(page_interval=20.0)
+LARGE_BOUNDS = CrawlBounds(page_interval=20.0, response_bytes=2 * LARGE, decoded_bytes=8 * LARGE)
 
 
 def main() -> int:
@@ -26,7 +26,7 @@ def main() -> int:
         with TemporaryDirectory() as folder:
             calm = crawl_over(Path(folder) / "calm", sites, seconds=SECONDS, bounds=BOUNDS)
             wild = crawl_over(Path(folder) / "wild", sites, KINDS, seconds=SECONDS, bounds=BOUNDS)
-        shares.append(laws.share_kept(wild, calm, "healthy", SECONDS))
+        shares.append(laws.request_share(wild, calm, "healthy", SECONDS))
         wrong |= laws.wrong_outcomes(wild, KINDS)
         problems += wild.problems
         _say(f"calm: {_figures(calm)}")
@@ -45,7 +45,7 @@ def main() -> int:
     return int(bool(wrong or problems) or mean(shares) < SHARE)
 
 
-def _figures(run: Run) -> str:
+def _figures(run: CrawlRun) -> str:
     visits = sum(map(len, run.visits.values()))
     longest = max((entry.ended or entry.began) - entry.began for entry in run.entries)
     sent = max(entry.sent for entry in run.entries) / 1e6

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from tests.fetch.hostile.kinds import Misbehaviour
-from tests.fetch.hostile.run import Run
+from tests.fetch.hostile.run import CrawlRun
 from tests.fetch.servers import ROBOTS, TLS, Entry
 
 # What may lie in buffers between a server and a client that reads no more.
 ON_THE_WAY = 8_000_000
 
 
-def wrong_outcomes(run: Run, kinds: Iterable[Misbehaviour]) -> dict[str, list[str]]:
+def wrong_outcomes(run: CrawlRun, kinds: Iterable[Misbehaviour]) -> dict[str, list[str]]:
     """Return the kinds with a visit that ended otherwise than it must, or without any visit."""
     wrong = {}
     for kind in kinds:
@@ -24,17 +24,17 @@ def wrong_outcomes(run: Run, kinds: Iterable[Misbehaviour]) -> dict[str, list[st
     return wrong
 
 
-def held_too_long(entries: Iterable[Entry], seconds: float) -> list[Entry]:
+def too_long_connections(entries: Iterable[Entry], seconds: float) -> list[Entry]:
     """Return the requests that were waited for longer than a limit."""
     return [entry for entry in entries if (entry.ended or 0) - entry.began > seconds]
 
 
-def sent_too_much(entries: Iterable[Entry], limit: int) -> list[Entry]:
+def too_large_answers(entries: Iterable[Entry], limit: int) -> list[Entry]:
     """Return the requests whose answers were taken in far beyond a limit."""
     return [entry for entry in entries if entry.sent > limit + ON_THE_WAY]
 
 
-def asked_too_often(run: Run, kinds: Iterable[Misbehaviour]) -> list[str]:
+def excess_requests(run: CrawlRun, kinds: Iterable[Misbehaviour]) -> list[str]:
     """Return the kinds whose pages had more requests than their visits, and one cut off, cost."""
     return [
         kind.name
@@ -43,7 +43,7 @@ def asked_too_often(run: Run, kinds: Iterable[Misbehaviour]) -> list[str]:
     ]
 
 
-def too_close(entries: Sequence[Entry], delay: float) -> list[tuple[Entry, Entry]]:
+def too_short_gaps(entries: Sequence[Entry], delay: float) -> list[tuple[Entry, Entry]]:
     """Return requests to one host that surely came sooner after another than its delay."""
     return [
         (first, second)
@@ -53,7 +53,7 @@ def too_close(entries: Sequence[Entry], delay: float) -> list[tuple[Entry, Entry
     ]
 
 
-def most_at_once(entries: Sequence[Entry]) -> int:
+def max_concurrent_requests(entries: Sequence[Entry]) -> int:
     """Return how many requests one host had to answer at a time, at most."""
     return max(
         sum(other.began < entry.began < (other.ended or entry.began) for other in of_host) + 1
@@ -74,12 +74,12 @@ def pages_of(entries: Iterable[Entry]) -> list[Entry]:
     return [entry for entry in entries if entry.path != ROBOTS]
 
 
-def share_kept(wild: Run, calm: Run, host: str, seconds: float) -> float:
+def request_share(wild: CrawlRun, calm: CrawlRun, host: str, seconds: float) -> float:
     """Return how many page requests a host had in a span of a crawl, against a calm crawl."""
     return _first_requests(wild, host, seconds) / _first_requests(calm, host, seconds)
 
 
-def _first_requests(run: Run, host: str, seconds: float) -> int:
+def _first_requests(run: CrawlRun, host: str, seconds: float) -> int:
     times = [entry.began for entry in pages_of(run.requests(host))]
     return sum(time < times[0] + seconds - 1 for time in times)
 

@@ -1,4 +1,4 @@
-"""One crawl over hosts on loopback, and what came of it: visits, requests, memory, soundness."""
+"""Crawls hosts on loopback; returns visits, requests, memory and problems of the collection."""
 
 import json
 import subprocess
@@ -24,8 +24,8 @@ TABLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
-    """The settings that bound a crawl here, shorter than anyone's own would be."""
+class CrawlBounds:
+    """Settings that bound a crawl, lower than usual."""
 
     seconds: float = 6.0
     response_bytes: int = 800_000
@@ -44,18 +44,18 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """How a visit ended, and in words why."""
+class VisitResult:
+    """The outcome of a visit and its reason."""
 
     outcome: Outcome
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What a crawl did: by the catalog, by the servers' logs, and by its process."""
+class CrawlRun:
+    """A crawl's visits, the servers' logs, and the output and memory of its process."""
 
-    visits: Mapping[str, list[Told]]
+    visits: Mapping[str, list[VisitResult]]
     entries: list[Entry]
     problems: list[str]
     output: str
@@ -63,7 +63,7 @@ class Run:
     wall_seconds: float
 
     def requests(self, host: str) -> list[Entry]:
-        """Return the requests that a host had."""
+        """Return the requests to a host."""
         return [entry for entry in self.entries if entry.host == host]
 
 
@@ -79,8 +79,8 @@ def crawl_over(
     kinds: tuple[Misbehaviour, ...] = (),
     *,
     seconds: float,
-    bounds: Bounds | None = None,
-) -> Run:
+    bounds: CrawlBounds | None = None,
+) -> CrawlRun:
     """Crawl sites, which have a process of their own, beside misbehaving hosts for some seconds."""
     folder.mkdir()
     with separate(sites, folder) as calm, Loopback({kind.name: kind for kind in kinds}) as wild:
@@ -88,19 +88,21 @@ def crawl_over(
         pages |= {kind.name: [kind.url(wild.urls[kind.name])] for kind in kinds}
         path = folder / "collection"
         urls = [url for of_host in pages.values() for url in of_host]
-        make_collection(path, urls, (*calm.allow, *wild.allow), **(bounds or Bounds()).tables())
+        make_collection(
+            path, urls, (*calm.allow, *wild.allow), **(bounds or CrawlBounds()).tables()
+        )
         began = monotonic_seconds()
         output, peak = _crawl(path, seconds)
         wall = monotonic_seconds() - began
     entries = sorted((*calm.entries(), *wild.log.entries()), key=lambda entry: entry.began)
     with freshet.open(path) as collection:
-        visits = {name: _told(collection, urls) for name, urls in pages.items()}
+        visits = {name: _visit_results(collection, urls) for name, urls in pages.items()}
         problems = [str(problem) for problem in collection.check().problems]
-    return Run(visits, entries, problems, output, peak, wall)
+    return CrawlRun(visits, entries, problems, output, peak, wall)
 
 
 def _crawl(path: Path, seconds: float) -> tuple[str, float]:
-    """Run the crawl's process; return what it printed, and the most memory it had."""
+    """Run the crawl's process; return its output and peak memory."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.fetch.hostile.crawler", str(path), str(seconds)],
         cwd=ROOT,
@@ -114,6 +116,6 @@ def _crawl(path: Path, seconds: float) -> tuple[str, float]:
     return "\n".join([*printed, done.stderr]), json.loads(last)["peak_megabytes"]
 
 
-def _told(collection: CollectionStore, urls: list[str]) -> list[Told]:
+def _visit_results(collection: CollectionStore, urls: list[str]) -> list[VisitResult]:
     rows = (row for url in urls for row in collection.page(url).history())
-    return [Told(row.visit.outcome, row.visit.why) for row in rows]
+    return [VisitResult(row.visit.outcome, row.visit.why) for row in rows]
