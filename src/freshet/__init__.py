@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from freshet.collection.collection import Collection
     from freshet.collection.watch import WatchResult
-    from freshet.crawl.fetch_job import DaySpending
+    from freshet.crawl.fetch_job import CrawlDaySpending
 
 __all__ = ["__version__", "crawl", "create", "open", "run", "watch"]
 
@@ -35,7 +35,7 @@ def create(path: "str | Path", *, contact: str) -> "Collection":
 
 def run(
     path: "str | Path", *, budget: str = "", visits: int | None = None, seconds: float | None = None
-) -> "DaySpending":
+) -> "CrawlDaySpending":
     """Crawl a collection until a limit or an interrupt; return the day's spending.
 
     The crawl runs in its own process: it works in notebooks and threads, and can be repeated.
@@ -43,7 +43,7 @@ def run(
     process = import_module("freshet.fetch.crawl_process")
     limits = process.CrawlLimits(visits, seconds)
     spending = process.crawl_in_process(Path(path), budget=budget, limits=limits)
-    return cast("DaySpending", spending)
+    return cast("CrawlDaySpending", spending)
 
 
 crawl = run  # the earlier name

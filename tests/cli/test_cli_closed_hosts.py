@@ -85,7 +85,7 @@ def test_watch_says_once_why_a_page_was_refused(site: CrawledSite) -> None:
     assert result.stdout.count("is special") == 1
     lines = result.stdout.splitlines()
     assert lines[1].startswith("  refused (127.0.0.1 is special (loopback); network.allow = ")
-    assert lines[2].startswith("  'freshet run' tries it anew when it starts; next check ")
+    assert lines[2].startswith("  'freshet run' retries it when it starts; next check ")
 
 
 def test_run_tells_that_a_host_closes(site: CrawledSite) -> None:

@@ -176,7 +176,7 @@ class TestWatch:
     def test_a_page_that_robots_closes_says_so(self, watched: tuple[CrawledSite, Any]) -> None:
         watch_result = watched[1][2]
         assert watch_result["visit"]["outcome"] == "robots"
-        assert re.match(r"robots.txt of .* closes it", watch_result["why"]["obstacles"][0])
+        assert re.match(r"robots.txt of .* disallows it", watch_result["why"]["obstacles"][0])
 
     def test_only_the_pages_watched_are_fetched(self, watched: tuple[CrawledSite, Any]) -> None:
         site = watched[0]
@@ -193,8 +193,8 @@ class TestWatch:
         first = site.freshet("watch", *urls).stdout
         assert "since" not in first
         assert first.count("forecast: not known yet") == 2
-        assert first.count("closes it") == 1
-        assert re.search(r"  robots \(robots.txt of .* closes it\)\n  next check 20", first)
+        assert first.count("disallows it") == 1
+        assert re.search(r"  robots \(robots.txt of .* disallows it\)\n  next check 20", first)
         spent = site.freshet("watch", *urls[:2], "--budget", "1").stdout
         assert spent.count("not visited yet") == 2
         assert spent.count("requests spent today: 2; this call's budget: 1") == 2

@@ -67,7 +67,7 @@ def test_a_plan_and_its_reasons_go_by_the_formula(run: Run, collection: Path) ->
     assert "objective none " in run("status").out
     output = run("why", NEWS).out
     assert "formula" in output
-    assert "for no objective, by t * X" in output
+    assert "without an objective, by t * X" in output
     assert "t * X" in output
     reckoning = run("why", NEWS, "--json").json["explanation"]["reckoning"]
     assert reckoning["formula"] == "t * X"

@@ -50,7 +50,7 @@ def test_a_plan_for_nothing_is_refused(run: Run, empty: Path, words: list[str]) 
 
 def test_why_tells_rate_value_multiplier_and_host(run: Run, collection: Path) -> None:
     output = run("why", NEWS).out
-    for word in ("next check", "changes", "90 %", "value", "of 100", "rests on", "host"):
+    for word in ("next check", "changes", "90 %", "value", "of 100", "based on", "host"):
         assert word in output
     document = run("why", NEWS, "--json").json
     assert document["explanation"]["rate_low"] < document["explanation"]["rate_high"]

@@ -12,7 +12,7 @@ from freshet.archive.catalog.catalog import Catalog
 from freshet.cli import progress_log
 from freshet.cli.progress_log import OutputClosedError, ProgressLog
 from freshet.core.types import Change, Outcome, Page, Visit
-from freshet.crawl.fetch_job import DaySpending
+from freshet.crawl.fetch_job import CrawlDaySpending
 from freshet.fetch.event_dispatcher import CrawlEvent
 from freshet.fetch.politeness.host_closing import HostClosing
 from freshet.fetch.politeness.request_queue import QueueStatus
@@ -26,7 +26,7 @@ CATALOG = cast("Catalog", SimpleNamespace(pages_by_id=lambda ids: {1: PAGE}))
 def crawl_event(*changes: Change | None, page: int = 1, **fields: Any) -> CrawlEvent:
     visit = Visit(b"u" * 16, page, NOW, fields.pop("outcome", Outcome.OK), **fields)
     learnt = [(visit, change) for change in changes]
-    return CrawlEvent(learnt, DaySpending("2026-11-15", 7, 500), QueueStatus(0, 0, ()), 0.0)
+    return CrawlEvent(learnt, CrawlDaySpending("2026-11-15", 7, 500), QueueStatus(0, 0, ()), 0.0)
 
 
 @pytest.fixture

@@ -154,7 +154,7 @@ def test_nothing_of_an_earlier_collection_keeps_a_password_in_clear(folder: Path
         old_page("https://me:hush@imported.example/a", "csv"),
         old_page("https://plain.example/@me", "csv"),
     ]
-    why = "robots.txt of one.example cannot be had: invalid hostname: me:hush@one.example"
+    why = "robots.txt of one.example is unavailable: invalid hostname: me:hush@one.example"
     with Collection.open(folder) as opened:
         now, catalog = opened.clock.now(), opened.catalog
         ids = catalog.add_pages(old, now).ids

@@ -88,7 +88,7 @@ def test_many_capped_hosts_are_named_by_the_worst_and_a_count(collection: Collec
         ])
     *named, rest = today(collection).reasons
     assert [text.split()[1] for text in named] == ["h4.example", "h3.example", "h2.example"]
-    assert rest == "so can 2 further hosts only so often"
+    assert rest == "2 further hosts are limited in the same way"
 
 
 def test_failing_pages_are_counted_and_bear_little(collection: Collection) -> None:

@@ -69,7 +69,7 @@ def test_why_shows_the_formula_its_names_and_the_score(tmp_path: Path) -> None:
     assert lines["where"] == "X = 2, t = 1"
     assert lines["score"] == "2.5"
     assert lines["value"].startswith("100 of 100")
-    assert lines["plan"] == "for no objective, by t * (X + 0.5)"
+    assert lines["plan"] == "without an objective, by t * (X + 0.5)"
     assert found.explanation.reckoning.names == {"X": 2.0, "t": 1.0}
 
 

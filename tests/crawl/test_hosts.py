@@ -38,7 +38,7 @@ def test_a_host_is_shown_as_it_is_treated() -> None:
 
 
 def test_a_host_of_which_nothing_is_remembered_is_open() -> None:
-    host = HostSummary("a.example", 2.0, robots="robots.txt not asked for yet")
+    host = HostSummary("a.example", 2.0, robots="robots.txt not requested yet")
     assert summarise_host(HostState("a.example"), POLITE, NOON) == host
 
 
@@ -46,8 +46,8 @@ def test_a_host_of_which_nothing_is_remembered_is_open() -> None:
     ("kept", "text"),
     [
         ({"status": 404}, "no robots.txt (status 404, 2026-03-01 12:00 UTC)"),
-        ({"failing_since": NOW}, "robots.txt cannot be had (no answer, 2026-03-01 12:00 UTC)"),
-        ({"failing_since": NOW, "why": "timeout"}, "robots.txt cannot be had (timeout, "),
+        ({"failing_since": NOW}, "robots.txt is unavailable (no answer, 2026-03-01 12:00 UTC)"),
+        ({"failing_since": NOW, "why": "timeout"}, "robots.txt is unavailable (timeout, "),
     ],
 )
 def test_the_result_of_requesting_robots_txt_is_described(kept: dict[str, Any], text: str) -> None:

@@ -139,9 +139,9 @@ def test_when_a_crawl_was_found_dead_is_known_to_all_that_come_after(folder: Pat
         draw(session, clock, room=2)
     opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
-        assert CrawlSession(collection, recorder).start().last_death == NOON
+        assert CrawlSession(collection, recorder).start().last_kill_time == NOON
         clock.at += timedelta(hours=1)
-        assert CrawlSession(collection, recorder).start().last_death == NOON
+        assert CrawlSession(collection, recorder).start().last_kill_time == NOON
 
 
 def test_an_orderly_end_is_no_death(folder: Path) -> None:
@@ -151,7 +151,7 @@ def test_an_orderly_end_is_no_death(folder: Path) -> None:
         session.release_all()
     opened = Collection.open(folder, clock=clock)
     with opened as collection, collection.recording() as recorder:
-        assert CrawlSession(collection, recorder).start().last_death is None
+        assert CrawlSession(collection, recorder).start().last_kill_time is None
 
 
 def test_failures_cost_budget_and_back_off(folder: Path) -> None:

@@ -11,7 +11,7 @@ from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.tables import HostCaps
 from freshet.core.types import Outcome
-from freshet.crawl.fetch_job import DaySpending
+from freshet.crawl.fetch_job import CrawlDaySpending
 from tests.crawl.crawl_samples import (
     DAY,
     NOON,
@@ -130,7 +130,7 @@ def test_robots_txt_is_counted_apart_from_the_budget(folder: Path) -> None:
     with crawling(folder, FixedClock(NOON), "6/day") as session:
         session.book_unbudgeted(3)
         assert session.book_requests(1)
-        assert session.day_spending() == DaySpending(DAY, 1, 6, 3, PAGES)
+        assert session.day_spending() == CrawlDaySpending(DAY, 1, 6, 3, PAGES)
 
 
 def test_a_crawl_draws_again_when_the_next_request_is_due_or_the_day_is_over(folder: Path) -> None:

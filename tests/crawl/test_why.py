@@ -48,7 +48,7 @@ def test_every_line_is_said(collection: Collection) -> None:
     looks(collection, "a", "b")
     lines = dict(why(collection).lines())
     assert lines["page"] == URL
-    assert lines["rests on"] == "changes: 1 in 1 compared looks; at its host: 1 looks"
+    assert lines["based on"] == "changes: 1 in 1 compared looks; at its host: 1 looks"
     assert lines["plan"] == "for freshness by bayes-freshness"
     assert lines["last seen"] == "1 day ago"
     assert lines["last visit"] == "2026-11-14 08:30:00 UTC: ok, status 200"
@@ -71,7 +71,7 @@ def test_a_page_never_seen_comes_first_of_all(collection: Collection) -> None:
     collection.add(URL)
     explanation = why(collection)
     assert explanation.expected == NOW
-    assert "nothing was seen" in dict(explanation.lines())["value"]
+    assert "never seen" in dict(explanation.lines())["value"]
 
 
 def test_a_paused_page_says_so_first(collection: Collection) -> None:
@@ -102,7 +102,7 @@ def test_an_imported_history_is_not_visited(collection: Collection) -> None:
 @pytest.mark.parametrize(
     ("outcome", "reason", "said"),
     [
-        (Outcome.ROBOTS, "robots.txt of a closes it", "robots.txt of a closes it"),
+        (Outcome.ROBOTS, "robots.txt of a disallows it", "robots.txt of a disallows it"),
         (Outcome.EMPTY, "needs a browser that runs scripts", "needs a browser that runs scripts"),
         (Outcome.TIMEOUT, "no answer", "timeout (no answer)"),
         (Outcome.REFUSED, "network.allow does not open it", "network.allow does not open it"),
@@ -117,7 +117,7 @@ def test_what_the_last_visit_met_is_said_first(
 
 def test_a_failing_page_is_left_alone_for_a_while(collection: Collection) -> None:
     record(collection, [observe(DAYS_AGO, outcome=Outcome.TIMEOUT)])
-    assert any("left alone until" in text for text in why(collection).obstacles)
+    assert any("no visit before" in text for text in why(collection).obstacles)
 
 
 def test_a_page_outside_its_hours_says_so(collection: Collection) -> None:
@@ -147,7 +147,7 @@ def test_a_robots_file_that_cannot_be_had_closes_its_host(collection: Collection
     looks(collection, "a")
     robots = {"fetched": NOW.timestamp(), "status": 503, "failing_since": 0.0, "why": "status 503"}
     collection.catalog.set_host_states([HostState("example.org", robots=robots)])
-    assert "cannot be had (status 503" in why(collection).host.robots
+    assert "is unavailable (status 503" in why(collection).host.robots
 
 
 def test_the_robots_file_of_a_plain_page_is_that_of_its_scheme(
@@ -162,7 +162,7 @@ def test_the_robots_file_of_a_plain_page_is_that_of_its_scheme(
         HostState("example.org:80"),
         HostState("example.org", robots=robots),
     ])
-    assert "not asked for yet" in collection.why(collection.page(plain)).host.robots
+    assert "not requested yet" in collection.why(collection.page(plain)).host.robots
 
 
 def test_a_spent_budget_is_an_obstacle(collection: Collection) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from freshet.backtest.continuous.crawler import CrawlerScore
 from freshet.cli import live_view
-from freshet.crawl.fetch_job import DaySpending
+from freshet.crawl.fetch_job import CrawlDaySpending
 from freshet.demo.monitor import LivePageStatus, LiveStatus, VisitFinding
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -28,7 +28,7 @@ NEWS = LivePageStatus(
 SIGHT = LiveStatus(
     now=NOW,
     elapsed_share=0.5,
-    spending=DaySpending("2026-03-05", 42, 100),
+    spending=CrawlDaySpending("2026-03-05", 42, 100),
     outcomes={"ok": 1000, "not-modified": 200, "captcha": 3},
     scores=(
         CrawlerScore("freshet", 1203, 55, 0.9, 0.85),

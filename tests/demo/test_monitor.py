@@ -10,7 +10,7 @@ import pytest
 
 from freshet.core.clock import FixedClock, from_epoch, to_epoch
 from freshet.core.types import Change, Outcome, Visit
-from freshet.crawl.fetch_job import DaySpending
+from freshet.crawl.fetch_job import CrawlDaySpending
 from freshet.demo.demo_collection import DemoCollection
 from freshet.demo.hosts import LoggedRequest, RequestLog
 from freshet.demo.monitor import CrawlMonitor, LiveStatus
@@ -21,7 +21,7 @@ from freshet.schedule.policies import make_policy
 from tests.demo.conftest import DAYS, START
 
 QUIET = QueueStatus(0, 0, ())
-SPENDING = DaySpending("2026-03-02", 3, 100)
+SPENDING = CrawlDaySpending("2026-03-02", 3, 100)
 END = START + timedelta(days=DAYS)
 
 

@@ -11,7 +11,7 @@ from prometheus_client import generate_latest
 from freshet.core.clock import to_epoch
 from freshet.core.errors import UsageError
 from freshet.core.types import Change, Outcome, Visit
-from freshet.crawl.fetch_job import DaySpending
+from freshet.crawl.fetch_job import CrawlDaySpending
 from freshet.fetch.event_dispatcher import CrawlEvent
 from freshet.fetch.metrics import PrometheusMetrics, StallDetector
 from freshet.fetch.politeness.request_queue import QueueStatus
@@ -24,7 +24,7 @@ def told(*learnt: tuple[Outcome, Change | None]) -> CrawlEvent:
         (Visit(bytes([place] * 16), place, NOW, outcome), change)
         for place, (outcome, change) in enumerate(learnt)
     ]
-    spending = DaySpending("2026-11-15", 7, 500, 2, 40)
+    spending = CrawlDaySpending("2026-11-15", 7, 500, 2, 40)
     return CrawlEvent(visits, spending, QueueStatus(3, 1, (0.002, 0.5)), 0.02)
 
 

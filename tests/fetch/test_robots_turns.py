@@ -112,7 +112,7 @@ def test_a_robots_txt_that_redirects_to_a_host_left_alone_cannot_be_had(tmp_path
     with Collection.open(folder) as collection:
         whys = [row.visit.why for page in collection.pages() for row in page.history()]
     assert sum("status 503" in why for why in whys) == 1
-    assert sum("is to be left alone for now" in why for why in whys) == 2
+    assert sum("is closed for now" in why for why in whys) == 2
 
 
 def test_a_crawl_that_ends_does_not_wait_for_turns(tmp_path: Path) -> None:

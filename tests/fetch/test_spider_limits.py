@@ -122,4 +122,4 @@ def test_a_refused_address_is_logged_with_the_setting_that_opens_it(runs: Runs) 
 def test_a_host_that_asks_to_be_left_alone_is_and_others_are_fetched_meanwhile(runs: Runs) -> None:
     assert len(runs.freshet[6]["items"]) == 4
     assert len(runs.paths("busy")) == 1
-    assert "asks to be left alone: it is, for 3600 s" in runs.log
+    assert "asked for a pause; no requests for 3600 s" in runs.log

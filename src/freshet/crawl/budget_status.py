@@ -192,7 +192,7 @@ def _reasons(
     for capacity in capped[:NAMED_HOSTS]:
         yield f"host {capacity.host} can be asked {capacity.turns:,} times more today"
     if len(capped) > NAMED_HOSTS:
-        yield f"so can {len(capped) - NAMED_HOSTS:,} further hosts only so often"
+        yield f"{len(capped) - NAMED_HOSTS:,} further hosts are limited in the same way"
 
 
 def _is_failing(item: HostOutcomeCount) -> bool:

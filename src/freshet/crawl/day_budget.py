@@ -70,5 +70,5 @@ class DayBudget:
         self._pace = self.pace(now).restart_at(now, self.spent)
 
     def skip_in_pace(self, requests: int, now: datetime) -> None:
-        """Keep the pace although further requests were booked beside it."""
+        """Exclude further bookings from the pace."""
         self._pace = self.pace(now).add_spent(requests)

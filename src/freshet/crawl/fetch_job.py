@@ -50,17 +50,17 @@ class JobBatch:
 class CrawlStartState:
     """The saved state of hosts at the start of a crawl, and when a killed crawl was last found.
 
-    Any host may have been asked until ``last_death``; None if no crawl was killed.
+    Any host may have been asked until ``last_kill_time``; None if no crawl was killed.
     ``hosts_without_pages`` are hosts that only redirects led to.
     """
 
     host_states: tuple[HostState, ...]
-    last_death: datetime | None
+    last_kill_time: datetime | None
     hosts_without_pages: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class DaySpending:
+class CrawlDaySpending:
     """A day's budget of page requests, the spent part of it, and the number of pages.
 
     ``apart`` counts the requests outside the budget: for robots.txt and sitemaps.

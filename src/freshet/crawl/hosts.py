@@ -63,11 +63,11 @@ def closed_hosts(
 def _describe_robots(record: Mapping[str, Any]) -> str:
     """Describe the last fetch of a host's robots.txt."""
     if not record:
-        return "robots.txt not asked for yet"
+        return "robots.txt not requested yet"
     fetched = format_to_minute(from_epoch(float(record["fetched"])))
     if record.get("failing_since") is not None:
         why = record.get("why") or "no answer"
-        return f"robots.txt cannot be had ({why}, {fetched}), so nothing is fetched for now"
+        return f"robots.txt is unavailable ({why}, {fetched}); nothing is fetched until it is read"
     if record.get("status") == HTTP_OK:
         return f"robots.txt read {fetched}"
     return f"no robots.txt (status {record.get('status')}, {fetched}), so all may be fetched"

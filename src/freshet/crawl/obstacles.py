@@ -4,8 +4,8 @@ from freshet.core.local_time import format_to_second
 from freshet.core.types import Outcome, Visit
 
 ADVICE = {
-    Outcome.REFUSED: "'freshet run' tries it anew when it starts",
-    Outcome.UNTRUSTED: "verify_tls = false would waive the check",
+    Outcome.REFUSED: "'freshet run' retries it when it starts",
+    Outcome.UNTRUSTED: "verify_tls = false disables the check",
 }
 
 
@@ -14,13 +14,13 @@ def obstacle_of(visit: Visit | None) -> str:
     if visit is None or visit.outcome.is_look:
         return ""
     if visit.outcome is Outcome.ROBOTS:
-        return visit.why or "robots.txt closes it"
+        return visit.why or "robots.txt disallows it"
     if visit.outcome is Outcome.REFUSED:
         return f"it was refused: {visit.why}; {advice_for(visit.outcome)}"
     if visit.outcome is Outcome.UNTRUSTED:
         return f"its server is not trusted: {visit.why}; {advice_for(visit.outcome)}"
     if visit.outcome is Outcome.EMPTY:
-        return f"it showed nothing: {visit.why or 'empty'}"
+        return f"the page was empty: {visit.why or 'empty'}"
     return f"its last visit showed no content: {describe_visit(visit)}"
 
 

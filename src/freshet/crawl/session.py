@@ -15,7 +15,7 @@ from freshet.core.policy import Policy
 from freshet.core.tables import HostCaps
 from freshet.core.types import PageKey
 from freshet.crawl.budget_status import add_lost_requests, save_crawl_start
-from freshet.crawl.fetch_job import CrawlStartState, DaySpending, FetchJob, JobBatch
+from freshet.crawl.fetch_job import CrawlDaySpending, CrawlStartState, FetchJob, JobBatch
 from freshet.crawl.job_source import LEASE_HOLDER, JobSource
 from freshet.crawl.live_policy import id_array, learn_visits, relearn_pages, visit_table
 from freshet.crawl.noise import NoiseLearner
@@ -23,7 +23,7 @@ from freshet.record.collection_store import CollectionStore
 from freshet.record.recorder import RecordedVisit, Recorder
 from freshet.view.url import canonical_url
 
-DEATH_NOTE = "crawl found dead"
+KILLED_CRAWL_NOTE = "crawl found dead"
 
 
 class CrawlSession:
@@ -67,20 +67,20 @@ class CrawlSession:
         save_crawl_start(self._catalog, now)
         sample_requests = self.jobs.bursts.resume(now)
         if leases := self._catalog.leases():
-            self._catalog.write_note(DEATH_NOTE, now.isoformat())
+            self._catalog.write_note(KILLED_CRAWL_NOTE, now.isoformat())
             self._catalog.release_all_pages()
             pages = [lease.page for lease in leases if utc_day(lease.start) == utc_day(now)]
             lost = sum(sample_requests.get(page, 1) for page in pages)
             add_lost_requests(self._catalog, utc_day(now), lost)
         self.jobs.frontier.reload()
-        death_time = self._catalog.read_note(DEATH_NOTE)
+        kill_time = self._catalog.read_note(KILLED_CRAWL_NOTE)
         reopened = map(self._catalog.host_state, self._catalog.take_reopened_hosts())
         self.save_host_states([state.without_backoff() for state in reopened if state is not None])
         idle_hosts = self._catalog.hosts_without_pages(idle_by=now)
         self._catalog.set_host_states([HostState(host) for host in idle_hosts])
         return CrawlStartState(
             tuple(self._catalog.host_states()),
-            datetime.fromisoformat(death_time) if death_time else None,
+            datetime.fromisoformat(kill_time) if kill_time else None,
             frozenset(self._catalog.hosts_without_pages()),
         )
 
@@ -186,12 +186,14 @@ class CrawlSession:
         ids = self._catalog.page_ids([PageKey(url) for url in canonical_urls if url])
         self.jobs.frontier.mark_in_flight(ids.values())
 
-    def day_spending(self) -> DaySpending:
-        """Return the day's budget and what is spent of it."""
+    def day_spending(self) -> CrawlDaySpending:
+        """Return the day's budget and spending."""
         day_budget, frontier = self.jobs.day_budget, self.jobs.frontier
         total = day_budget.pace(self._clock.now()).total
         other_requests = self._catalog.spending(day_budget.day).other_requests
-        return DaySpending(day_budget.day, day_budget.spent, total, other_requests, frontier.size)
+        return CrawlDaySpending(
+            day_budget.day, day_budget.spent, total, other_requests, frontier.size
+        )
 
     def release_all(self) -> None:
         """Release every lease of the crawl."""

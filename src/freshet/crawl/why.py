@@ -61,7 +61,7 @@ class ScheduleExplanation:
             is_worth_less = False
         if is_worth_less:
             return "when there is budget left; other pages are worth more"
-        return "not within a day, by what is known now"
+        return "not within a day, as far as is known now"
 
     @property
     def is_failing(self) -> bool:
@@ -86,7 +86,7 @@ class ScheduleExplanation:
 
 
 def _objective_text(objective: str) -> str:
-    return "for no objective," if objective == NO_OBJECTIVE else f"for {objective}"
+    return "without an objective," if objective == NO_OBJECTIVE else f"for {objective}"
 
 
 def explain_page(collection: CollectionStore, page: Page) -> ScheduleExplanation:
@@ -182,7 +182,7 @@ def _delays(
         until = from_epoch(explanation.not_before)
         if until > preview.now:
             text = format_to_second(until)
-            yield f"it is left alone until {text}, as it was just visited or has failed"
+            yield f"no visit before {text}: it was just visited or has failed"
     if preview.spent >= preview.budget:
         yield BUDGET_SPENT
 
@@ -250,9 +250,9 @@ def _change_interval_lines(explanation: PolicyExplanation) -> Iterator[tuple[str
 def _value_text(explanation: PolicyExplanation) -> str:
     """Describe the value of a visit; at 100 the page is visited now."""
     if not isfinite(explanation.age_days):
-        return "first of all, nothing was seen of it yet"
+        return "highest: the page was never seen"
     if explanation.readiness is None:
-        return "not known yet; no visit was planned by it so far"
+        return "not known yet; no visit was planned with it"
     return f"{explanation.readiness} of 100; at 100 a visit is worth its place in the budget"
 
 
@@ -271,11 +271,11 @@ def _data_lines(explanation: PolicyExplanation, *, is_failing: bool) -> Iterator
     host_text = (
         "" if explanation.host_looks is None else f"; at its host: {explanation.host_looks:,} looks"
     )
-    yield "rests on", looks + host_text
+    yield "based on", looks + host_text
     if explanation.prior_change_days is not None and not is_failing:
         yield "pages like it", f"change {change_interval_text(explanation.prior_change_days)}"
     if explanation.clock is not None and abs(explanation.clock - 1) > STEADY_CLOCK_MARGIN:
-        yield "its directory", f"changes {explanation.clock:.2g} times as fast as usual of late"
+        yield "its directory", f"recently changes {explanation.clock:.2g} times as fast as usual"
 
 
 def _interval_bounds(explanation: PolicyExplanation) -> str:

@@ -20,7 +20,7 @@ from freshet.core.clock import Clock, from_epoch, to_epoch
 from freshet.core.policy import Policy
 from freshet.core.tables import HostCaps
 from freshet.core.types import Change, Outcome, Visit
-from freshet.crawl.fetch_job import DaySpending
+from freshet.crawl.fetch_job import CrawlDaySpending
 from freshet.crawl.live_policy import visit_table
 from freshet.demo.demo_collection import DemoCollection
 from freshet.demo.hosts import RequestLog
@@ -63,7 +63,7 @@ class LiveStatus:
 
     now: datetime
     elapsed_share: float
-    spending: DaySpending | None
+    spending: CrawlDaySpending | None
     outcomes: dict[str, int]
     scores: tuple[CrawlerScore, ...]
     pages: tuple[LivePageStatus, ...]
@@ -95,7 +95,7 @@ class CrawlMonitor:
     page_count: int = 0
     late_seconds: float = np.inf
     _events: SimpleQueue[CrawlEvent] = field(default_factory=SimpleQueue)
-    _spending: DaySpending | None = None
+    _spending: CrawlDaySpending | None = None
     _outcomes: Counter[str] = field(default_factory=Counter)
     _last_change: dict[int, datetime] = field(default_factory=dict)
     _late: int = 0

@@ -86,7 +86,7 @@ class Freshet:
         for name, path in REQUIRED_CLASSES.items():
             if settings[name] != path:
                 raise SettingsError(
-                    f"{name}: {settings[name]} would go around Freshet; leave the setting to it"
+                    f"{name}: {settings[name]} bypasses Freshet; remove the setting"
                 )
 
 

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 from freshet.core.clock import Clock, SystemClock
 from freshet.core.settings import Settings
 from freshet.core.types import Snapshot
-from freshet.crawl.fetch_job import CrawlStartState, DaySpending
+from freshet.crawl.fetch_job import CrawlDaySpending, CrawlStartState
 from freshet.crawl.live_policy import warm_up_policy
 from freshet.crawl.session import CrawlSession
 from freshet.record.collection_store import CollectionStore
@@ -45,8 +45,8 @@ class CollectionThread:
             self.close()
             raise
 
-    def spending(self) -> DaySpending:
-        """Return the day's budget and what is spent of it."""
+    def spending(self) -> CrawlDaySpending:
+        """Return the day's budget and spending."""
         return self._thread.submit(self.session.day_spending).result()
 
     async def run(self, work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Thread
 
 from freshet.core.errors import FreshetError, StopRequestedError
-from freshet.crawl.fetch_job import DaySpending
+from freshet.crawl.fetch_job import CrawlDaySpending
 from freshet.fetch.recording_loop import NO_LIMITS, CrawlLimits
 from freshet.fetch.run_crawl import run_crawl
 
@@ -37,7 +37,7 @@ class CrawlArguments:
 
 def crawl_in_process(
     path: Path, *, budget: str = "", limits: CrawlLimits = NO_LIMITS, pages: Sequence[int] = ()
-) -> DaySpending:
+) -> CrawlDaySpending:
     """Crawl in a process of its own and wait for its end; arguments are those of ``run_crawl``.
 
     The first interrupt ends the crawl after recording the requests under way, a second one at
@@ -59,17 +59,17 @@ def crawl_in_process(
         except (EOFError, BrokenPipeError, ConnectionResetError):
             code = process.wait()
             raise FreshetError(
-                f"the crawl's process ended with status {code}; what was acknowledged is kept"
+                f"the crawl's process ended with status {code}; acknowledged visits are kept"
             ) from None
         except KeyboardInterrupt:
             process.kill()
-            raise StopRequestedError("stopped at once; what was acknowledged is kept") from None
+            raise StopRequestedError("stopped at once; acknowledged visits are kept") from None
         finally:
             ours.close()
             process.wait()
 
 
-def _wait(connection: Connection) -> DaySpending:
+def _wait(connection: Connection) -> CrawlDaySpending:
     try:
         answer = connection.recv()
     except KeyboardInterrupt:
@@ -77,7 +77,7 @@ def _wait(connection: Connection) -> DaySpending:
         answer = connection.recv()
     if isinstance(answer, BaseException):
         raise answer
-    spending: DaySpending = answer
+    spending: CrawlDaySpending = answer
     return spending
 
 

@@ -1,4 +1,4 @@
-"""The lower half of a crawl's runtime: what each of its parts uses."""
+"""Crawler, collection thread, clock, settings and host schedules used by all parts of a crawl."""
 
 import asyncio
 import os
@@ -45,8 +45,8 @@ class CrawlEnvironment:
         start_state = collection_thread.start_state
         self.host_schedule = HostSchedule(self.settings.politeness)
         self.host_schedule.load(start_state.host_states, start_state.hosts_without_pages)
-        if start_state.last_death is not None:
-            self.host_schedule.delay_all(to_epoch(start_state.last_death))
+        if start_state.last_kill_time is not None:
+            self.host_schedule.delay_all(to_epoch(start_state.last_kill_time))
         self.proxy_schedules = ProxySchedules(self.settings.politeness)
         self.refused_hosts: set[str] = set()
         self.opened_at = monotonic_seconds()

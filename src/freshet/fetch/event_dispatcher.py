@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 
-from freshet.crawl.fetch_job import DaySpending
+from freshet.crawl.fetch_job import CrawlDaySpending
 from freshet.fetch.politeness.host_closing import HostClosing
 from freshet.fetch.politeness.request_queue import QueueStatus
 from freshet.record.recorder import RecordedVisit
@@ -21,7 +21,7 @@ class CrawlEvent:
     """
 
     visits: Sequence[RecordedVisit]
-    spending: DaySpending
+    spending: CrawlDaySpending
     queue: QueueStatus
     recording_seconds: float
     host_closings: Sequence[HostClosing] = ()

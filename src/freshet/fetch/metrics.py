@@ -79,7 +79,7 @@ class PrometheusMetrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = own = CollectorRegistry()
         self._visits = Counter(
-            "freshet_visits", "Visits kept, by outcome.", ["outcome"], registry=own
+            "freshet_visits", "Visits recorded, by outcome.", ["outcome"], registry=own
         )
         self._changes = Counter("freshet_changes", "Changes found.", registry=own)
         self._spent = Gauge("freshet_requests_spent", "Page requests of the day.", registry=own)

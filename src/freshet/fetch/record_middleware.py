@@ -123,7 +123,7 @@ class RecordMiddleware:
         self._requests.end_turn(request, was_sent=was_sent)
 
     def _return_booking(self, request: Request) -> None:
-        """End a request that was not sent and is no visit; it costs no budget."""
+        """End a request that was not sent and is not a visit; it costs no budget."""
         context = context_of(request)
         context.is_recorded = True
         if context.budget_day == utc_day(self._environment.clock.now()):
@@ -158,7 +158,7 @@ class RecordMiddleware:
         elif environment.host_schedule.note_outcome(host, outcome, pause, to_epoch(now)):
             if environment.is_embedded:
                 seconds = environment.host_schedule.closed_until(host) - to_epoch(now)
-                log.warning("%s asks to be left alone: it is, for %.0f s", host, seconds)
+                log.warning("%s asked for a pause; no requests for %.0f s", host, seconds)
             self._requests.return_host_jobs(host)
             failures, until = environment.host_schedule.failures_and_closing(host)
             why += " for robots.txt" if ROBOTS_KEY in request.meta else ""

@@ -56,7 +56,7 @@ class FollowRedirectsMiddleware:
     def _follow_as_scrapy(self, request: Request, response: Response) -> Request | Response:
         """Follow a redirect of someone's own spider as part of the same visit.
 
-        An answer to a form or from the project's cache is no visit, so a new visit starts.
+        An answer to a form or from the project's cache is not a visit, so a new visit starts.
         """
         if self._scrapy_middleware is None:
             return response

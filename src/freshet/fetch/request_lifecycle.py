@@ -1,6 +1,6 @@
 """The life of one request: queued, given its host's turn, sent, and ended.
 
-The methods of ``RequestLifecycle`` stand in the order in which a request meets them.
+Methods are in the order in which they are called for a request.
 """
 
 import asyncio
@@ -131,7 +131,7 @@ class RequestLifecycle:
         max_delay = environment.settings.politeness.longest_delay
         max_seconds = MAX_ROBOTS_WAIT_SECONDS if is_robots else max_delay
         if wait_seconds > max_seconds or (is_robots and waited_seconds > max_seconds):
-            raise RobotsDisallowedError(f"{host} is to be left alone for now")
+            raise RobotsDisallowedError(f"{host} is closed for now")
 
     def pass_turn(self, page_request: Request, robots_request: Request) -> None:
         """Give the turn of a page's request to the request for its host's robots.txt."""
@@ -200,7 +200,7 @@ class RequestLifecycle:
         self._writer.add_observation(observation)
 
     def rebook(self, request: Request) -> None:
-        """Pay anew for a request that was not sent before its budget day ended.
+        """Book a request again that was not sent before its budget day ended.
 
         A job's first request is returned. A request that follows a redirect is booked on today's
         budget; if that is spent, the visit ends at the redirect. A spider's request is booked

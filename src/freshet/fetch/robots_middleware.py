@@ -116,7 +116,7 @@ class RobotsMiddleware:
         if not context.hops:
             schedule.add_page(host)
         if schedule.open_from(host, now) > now:
-            why = f"{host}, asked through {proxy}, is to be left alone for now"
+            why = f"{host} is closed for requests through {proxy}"
             raise RobotsDisallowedError(why, Outcome.THROTTLED)
 
     def _valid_record(
@@ -133,15 +133,15 @@ class RobotsMiddleware:
         return proxy_record if proxy_record and proxy_record.is_valid(now) else None
 
     def _require_allowed(self, record: RobotsRecord, context: RequestContext) -> None:
-        """Raise RobotsDisallowedError if a record closes a page."""
+        """Raise RobotsDisallowedError if a record disallows a page."""
         host = context.host
         if record.is_closed:
             outcome = Outcome.UNREACHABLE if record.status is None else Outcome.ROBOTS
             raise RobotsDisallowedError(
-                f"robots.txt of {host} cannot be had: {record.why}", outcome
+                f"robots.txt of {host} is unavailable: {record.why}", outcome
             )
         if not self._parsed_rules.allows(record.rules, context.target_url):
-            raise RobotsDisallowedError(f"robots.txt of {host} closes it")
+            raise RobotsDisallowedError(f"robots.txt of {host} disallows it")
 
     async def _fetch_once(self, page_request: Request, route: RequestRoute) -> RobotsRecord:
         """Fetch a host's robots.txt, or wait for a fetch that is under way."""
@@ -199,7 +199,7 @@ class RobotsMiddleware:
             try:
                 response = await self._send(_robots_request(target, route))
             except (AddressRefusedError, RobotsDisallowedError) as error:
-                raise RobotsDisallowedError(f"it was sent on, and {error}") from error
+                raise RobotsDisallowedError(f"its redirect failed: {error}") from error
         return response
 
     async def _send(self, request: Request) -> Response:

@@ -12,7 +12,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from freshet.core.clock import Clock
 from freshet.core.errors import StopRequestedError
 from freshet.core.settings import Settings
-from freshet.crawl.fetch_job import DaySpending
+from freshet.crawl.fetch_job import CrawlDaySpending
 from freshet.fetch.addon import process_settings
 from freshet.fetch.collection_thread import CollectionThread
 from freshet.fetch.event_dispatcher import EventListener
@@ -40,7 +40,7 @@ def run_crawl(
     limits: CrawlLimits = NO_LIMITS,
     pages: Sequence[int] = (),
     listeners: Sequence[EventListener] = (),
-) -> DaySpending:
+) -> CrawlDaySpending:
     """Crawl a collection; return the day's spending when the crawl ends.
 
     With ``pages`` only these are visited, once each, if they were requested. The first SIGINT or
@@ -59,7 +59,7 @@ def run_crawl(
         if runtime.failure is not None:
             raise runtime.failure
         if not runtime.recording_loop.is_closed:
-            raise StopRequestedError("stopped at once; what was acknowledged is kept")
+            raise StopRequestedError("stopped at once; acknowledged visits are kept")
         return collection_thread.spending()
     finally:
         collection_thread.close()

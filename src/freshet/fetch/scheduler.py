@@ -58,7 +58,9 @@ class PlanScheduler(BaseScheduler):
             context.waited_for_robots = False
             self._runtime.spider_requests.enqueue_again(request)
         elif not self._runtime.spider_requests.add(request):
-            requests.end_at_redirect(request, "the spider has asked for its end before")
+            requests.end_at_redirect(
+                request, "the spider has already requested the redirect target"
+            )
             return False
         return True
 

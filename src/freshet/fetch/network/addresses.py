@@ -169,7 +169,7 @@ def why_url_refused(url: str, allowed: AllowedRanges, *, display_name: str = "")
     try:
         parsed = URL(url)
     except ValueError:
-        return f"{url[:200]!r} is no address that can be fetched"
+        return f"{url[:200]!r} is not an address that can be fetched"
     if parsed.protocol not in DEFAULT_PORTS:
         return f"{parsed.protocol} addresses are not fetched, only http: and https:"
     port = int(parsed.port or DEFAULT_PORTS[parsed.protocol])
