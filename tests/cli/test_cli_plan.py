@@ -95,7 +95,7 @@ def test_check_now_needs_to_know_which_pages(run: Run, collection: Path) -> None
 
 def test_status_tells_the_days_budget(run: Run, collection: Path) -> None:
     output = run("status").out
-    assert "0 of 500 requests spent, 500 left; 0 for robots.txt" in output
+    assert "0 of 500 requests spent, 500 left; 0 more for robots.txt" in output
     assert "no crawl is running" in output
     assert run("status", "--json").json["today"]["left"] == 500
 

@@ -1,4 +1,4 @@
-from math import inf
+from math import inf, isnan, nan
 
 import pytest
 from hypothesis import given
@@ -47,3 +47,7 @@ def test_a_statistic_of_nothing_is_certain_and_an_infinite_one_impossible() -> N
 def test_a_difference_without_any_spread_leaves_no_doubt() -> None:
     assert student_t_cdf(5, -inf) == 0.0
     assert student_t_cdf(5, inf) == 1.0
+
+
+def test_an_undefined_statistic_has_an_undefined_probability() -> None:
+    assert isnan(chi_squared_tail(3, nan))

@@ -4,7 +4,7 @@ They are implemented here because scipy takes 140 MB and nothing else of it woul
 compare them with scipy.
 """
 
-from math import erfc, exp, inf, lgamma, log, log1p, sqrt
+from math import erfc, exp, inf, isnan, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 
 MAX_TERMS = 100_000
@@ -28,8 +28,10 @@ def chi_squared_tail(freedom: float, statistic: float) -> float:
     >>> round(chi_squared_tail(1, 3.841), 3)
     0.05
     """
+    if isnan(statistic):
+        return statistic
     shape, x = freedom / 2.0, statistic / 2.0
-    if not x > 0.0:
+    if x <= 0.0:
         return 1.0
     if x == inf:
         return 0.0

@@ -218,7 +218,8 @@ def _read_days(form: str, source: HistorySource, least_known: float) -> Trace:
         raise BadInputError(
             f"{source.path}: no page is known on {least_known:.0%} of the {day_span(table)} days"
             f" from {_day(table.days.min())} to {_day(table.days.max())}, the best one on"
-            f" {best_share:.1%}; look more often, give a lower share (--known), or correct times"
+            f" {best_share:.1%}; look more often, give a lower share (--known), or correct wrong"
+            " times"
         )
     return _build(source.part or _trace_name(source.path.resolve()), table, trace_cells, None)
 

@@ -42,7 +42,7 @@ def forecast(
 
 def _print(page_forecast: PageForecast) -> None:
     last_look = (
-        "never visited"
+        "no look yet"
         if page_forecast.last_look is None
         else f"last look {format_to_second(page_forecast.last_look)}"
     )

@@ -125,7 +125,7 @@ def _print_today(today: DayBudgetStatus) -> None:
     print_text(
         f"today ({today.day}, UTC): {today.spent:,} of "
         f"{count_text(today.budget, 'request')} spent, {today.left:,} left; "
-        f"{today.apart:,} for robots.txt"
+        f"{today.apart:,} more for robots.txt"
     )
     if today.lost:
         print_text(f"{today.lost:,} of them were lost when a crawl was killed")
