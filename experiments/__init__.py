@@ -1,1 +1,1 @@
-"""The papers' experiments, run anew on real data and on generated worlds."""
+"""The papers' experiments, repeated on real data and on generated worlds."""

@@ -1,4 +1,4 @@
-"""Hosts that close: one bad page closes nothing, and what closes is told and not waited for."""
+"""Hosts that close: one bad page closes none, and a closed host is reported, not waited for."""
 
 import json
 import re

@@ -44,7 +44,7 @@ class Running:
         raise AssertionError(f"{url} was not asked for")
 
     def asked(self, url: str) -> int:
-        """Return how often a page was asked for."""
+        """Return the number of requests for a page."""
         place = self.web.pages[url]
         return sum((entry.host, entry.path) == place for entry in self.web.entries())
 
@@ -68,7 +68,7 @@ def crawled(place: Path, budget: str) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Crawl so slowly that hardly a page is asked for again by itself."""
+    """Crawl so slowly that hardly any page is visited again by itself."""
     with crawled(tmp_path_factory.mktemp("beside"), "1000/day") as crawling:
         yield crawling
 

@@ -19,10 +19,10 @@ from freshet.fetch.politeness.request_queue import QueueStatus
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
 
-def told(*learnt: tuple[Outcome, Change | None]) -> CrawlEvent:
+def crawl_event(*results: tuple[Outcome, Change | None]) -> CrawlEvent:
     visits = [
         (Visit(bytes([place] * 16), place, NOW, outcome), change)
-        for place, (outcome, change) in enumerate(learnt)
+        for place, (outcome, change) in enumerate(results)
     ]
     spending = CrawlDaySpending("2026-11-15", 7, 500, 2, 40)
     return CrawlEvent(visits, spending, QueueStatus(3, 1, (0.002, 0.5)), 0.02)
@@ -38,15 +38,17 @@ def value(metrics: PrometheusMetrics, name: str, **labels: str) -> float | None:
 
 
 def test_visits_are_counted_by_outcome_and_changes_apart(metrics: PrometheusMetrics) -> None:
-    metrics(told((Outcome.OK, Change(True)), (Outcome.OK, Change(False)), (Outcome.GONE, None)))
-    metrics(told((Outcome.OK, None)))
+    metrics(
+        crawl_event((Outcome.OK, Change(True)), (Outcome.OK, Change(False)), (Outcome.GONE, None))
+    )
+    metrics(crawl_event((Outcome.OK, None)))
     assert value(metrics, "freshet_visits_total", outcome="ok") == 3
     assert value(metrics, "freshet_visits_total", outcome="gone") == 1
     assert value(metrics, "freshet_changes_total") == 1
 
 
 def test_spending_pages_and_queue_are_those_of_the_last_event(metrics: PrometheusMetrics) -> None:
-    metrics(told())
+    metrics(crawl_event())
     names = ("requests_spent", "requests_budget", "requests_apart", "pages")
     assert [value(metrics, f"freshet_{name}") for name in names] == [7, 500, 2, 40]
     assert value(metrics, "freshet_queue_waiting") == 3
@@ -54,14 +56,14 @@ def test_spending_pages_and_queue_are_those_of_the_last_event(metrics: Prometheu
 
 
 def test_lateness_and_batches_are_histograms(metrics: PrometheusMetrics) -> None:
-    metrics(told((Outcome.OK, None)))
+    metrics(crawl_event((Outcome.OK, None)))
     assert value(metrics, "freshet_start_lateness_seconds_count") == 2
     assert value(metrics, "freshet_start_lateness_seconds_bucket", le="0.1") == 1
     assert value(metrics, "freshet_batch_seconds_sum") == 0.02
 
 
 def test_silence_is_no_batch(metrics: PrometheusMetrics) -> None:
-    metrics(told())
+    metrics(crawl_event())
     assert value(metrics, "freshet_batch_seconds_count") == 0
 
 
@@ -74,7 +76,7 @@ def test_the_archive_is_measured_on_request(metrics: PrometheusMetrics, tmp_path
 def test_two_crawls_of_one_process_do_not_share_numbers(
     metrics: PrometheusMetrics, tmp_path: Path
 ) -> None:
-    metrics(told((Outcome.OK, None)))
+    metrics(crawl_event((Outcome.OK, None)))
     assert b'outcome="ok"' not in generate_latest(PrometheusMetrics(tmp_path).registry)
 
 
@@ -106,9 +108,9 @@ def test_the_last_successful_visit_is_that_before_the_crawl_until_there_is_one(
     name = "freshet_last_successful_visit_timestamp_seconds"
     before = NOW.replace(year=2025)
     metrics = PrometheusMetrics(tmp_path, last_look=before)
-    metrics(told((Outcome.TIMEOUT, None)))
+    metrics(crawl_event((Outcome.TIMEOUT, None)))
     assert value(metrics, name) == to_epoch(before)
-    metrics(told((Outcome.NOT_MODIFIED, None)))
+    metrics(crawl_event((Outcome.NOT_MODIFIED, None)))
     assert value(metrics, name) == to_epoch(NOW)
     assert value(PrometheusMetrics(tmp_path), name) == 0
 

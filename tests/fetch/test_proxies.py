@@ -1,4 +1,4 @@
-"""Proxies as a whole: what they are told, what their failures mean, and what they may be asked."""
+"""Proxies: the requests they get, the meaning of their failures, and refused addresses."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""robots.txt is asked for once, remembered, and obeyed by the access rules of RFC 9309."""
+"""robots.txt is requested once, stored, and obeyed by the access rules of RFC 9309."""
 
 import asyncio
 import zlib

@@ -93,7 +93,7 @@ def test_the_server_gets_the_same_requests(both: Both) -> None:
 
 
 def _asked(entries: list[Entry]) -> Asked:
-    """Return what was asked for, in no order.
+    """Return the requests, in no order.
 
     robots.txt is asked for by Freshet only; on a connection that breaks, Twisted asks once more
     without Scrapy's knowledge, and with Freshet it does not.

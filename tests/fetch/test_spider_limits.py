@@ -23,7 +23,7 @@ Item = dict[str, Any]
 
 
 class Runs:
-    """What became of one spider in several runs, and what the server of each was asked for."""
+    """Results of one spider in several runs, and the requests to the server of each."""
 
     def __init__(self, folder: Path) -> None:
         with Loopback(dict.fromkeys(HOSTS, answer)) as server:
@@ -42,7 +42,7 @@ class Runs:
         self.folder = folder
 
     def paths(self, host: str) -> list[str]:
-        """Return what a host was asked for."""
+        """Return the paths requested from a host."""
         return sorted(path for name, path in self.asked if name == host)
 
 

@@ -1,4 +1,4 @@
-"""What must hold of any crawl, told from what the servers saw; each law returns what breaks it."""
+"""Conditions of any crawl, checked in the logs of the servers; each returns its violations."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
