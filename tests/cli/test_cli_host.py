@@ -49,7 +49,7 @@ def test_a_closed_host_is_shown_with_what_closed_it(run: Run, collection: Path) 
     ]  # fmt: skip
     text = run("host", HOST).out
     assert "5 s between two requests (its Crawl-delay)" in text
-    assert "cannot be had since" in text
+    assert "unavailable since" in text
     assert "at any time" not in text
     assert f"not before {format_to_second(NOW + timedelta(hours=2))}" in text
     assert output["pages"] == 1

@@ -38,7 +38,7 @@ class RobotsReport:
             state = "read" if has_file else f"none ({self.status})"
             return f"{state} {format_to_second(self.fetched)}, holds until {expires}"
         since, reason = format_to_second(self.failing_since), self.why or "no answer"
-        return f"cannot be had since {since} ({reason}); asked again after {expires}"
+        return f"unavailable since {since} ({reason}); next request after {expires}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class HostReport:
             ("next request", next_request),
             ("backed off", closed),
             ("failures in a row", str(self.failures)),
-            *(robots or [("robots.txt", "not asked for yet")]),
+            *(robots or [("robots.txt", "not requested yet")]),
         ]
 
 
