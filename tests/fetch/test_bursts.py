@@ -65,7 +65,7 @@ def run(folder: Path, start: datetime, visits: int, budget: str) -> None:
     options = json.dumps([str(folder), start.isoformat(), visits, budget])
     command = [sys.executable, "-m", "tests.fetch.test_bursts", options]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
 
@@ -100,7 +100,7 @@ def test_a_page_never_the_same_gets_instant_and_fast_bursts_that_a_restart_does_
         with Collection.open(folder) as collection:
             _, begun = page_bursts(collection.catalog, collection.page(url).id)
             assert 0 < len(begun.visits) < 4
-        run(folder, last_visit(folder, url), 26, f"{budget}/day")
+        run(folder, last_visit(folder, url), 34, f"{budget}/day")
         asked = [entry for entry in server.log.entries("a") if entry.path == "/"]
     with Collection.open(folder) as collection:
         page = collection.page(url)
@@ -128,7 +128,7 @@ def main(folder: str, start: str, visits: int, budget: str) -> None:
     warm_up_policy(Settings(), START)
     clock = ScaledClock(datetime.fromisoformat(start), SPEED)
     run_crawl(
-        Path(folder), budget=budget, clock=clock, limits=CrawlLimits(visits=visits, seconds=40.0)
+        Path(folder), budget=budget, clock=clock, limits=CrawlLimits(visits=visits, seconds=90.0)
     )
 
 
