@@ -1,3 +1,6 @@
+import sys
+from pathlib import Path
+
 import pytest
 
 from freshet.core.errors import UsageError
@@ -14,5 +17,12 @@ def test_a_missing_package_names_the_extra_that_installs_it() -> None:
         _ = package.Chart
 
 
-def test_a_package_is_imported_only_when_it_is_used() -> None:
-    OptionalPackage("no_such_package", extra="charts")
+def test_a_package_is_imported_only_when_it_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "package_of_an_extra.py").write_text("ANSWER = 42")
+    monkeypatch.syspath_prepend(tmp_path)
+    package = OptionalPackage("package_of_an_extra", extra="charts")
+    assert "package_of_an_extra" not in sys.modules
+    assert package.ANSWER == 42
+    assert "package_of_an_extra" in sys.modules
