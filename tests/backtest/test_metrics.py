@@ -26,6 +26,7 @@ def cycle(
         stale_before=stale_before,
         stale=np.array(stale),
         stale_since=np.array(since, np.int32),
+        unseen=np.zeros(len(stale), np.bool_),
         found_changes=ChangeCounts(),
         missed_changes=ChangeCounts(),
     )

@@ -296,3 +296,13 @@ def test_a_living_web_has_moments_of_its_own(run: Run) -> None:
     result = run(*words)
     assert result.code == 2
     assert "add --continuous" in result.err
+
+
+@pytest.mark.parametrize("mode", [[], ["--continuous"]])
+def test_a_cold_start_counts_first_visits(run: Run, folder: str, mode: list[str]) -> None:
+    arguments = ["simulate", folder, "--policy", "age", "--budget", "10%", "--seeds", "1", *mode]
+    warm, cold = (run(*arguments, *more, "--json").json[0] for more in ([], ["--cold"]))
+    assert (warm["cold"], cold["cold"]) == (False, True)
+    assert cold["changerate"] < warm["changerate"]
+    assert cold["freshness"] < warm["freshness"]
+    assert "; means of 1 seed, from a cold start" in run(*arguments, "--cold").out

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freshet.backtest import Trace, selectors, simulate
-from freshet.backtest.cycle_crawl import WARM_UP_CYCLES
+from freshet.backtest.cycle_crawl import warm_up_cycles
 from freshet.backtest.metrics import COMPARED_METRICS, BacktestMetrics, MetricCurves
 from freshet.backtest.significance import (
     ConfidenceInterval,
@@ -56,7 +56,7 @@ class BacktestRow:
     ``budget`` is the share of the pages visited in a cycle. The metrics are those of
     ``BacktestMetrics``, NaN where there is no value. Fields that end in ``_ci`` are half the width
     of the 95 % interval of the mean over seeds, NaN for a single seed. ``imputed`` says that
-    unknown changes of the trace were imputed.
+    unknown changes of the trace were imputed, ``cold`` that the crawl had no warm-up.
     """
 
     policy: str
@@ -66,6 +66,7 @@ class BacktestRow:
     pages: int
     cycles: int
     imputed: bool
+    cold: bool
     changerate: float
     ndcg: float
     freshness: float
@@ -94,12 +95,13 @@ class BacktestRow:
 class PolicyResult:
     """Metric curves of one policy with one budget, one for each seed.
 
-    ``policy`` is the name that the caller gave.
+    ``policy`` is the name that the caller gave. ``cold`` crawls had no warm-up.
     """
 
     policy: str
     budget: float
     runs: tuple[MetricCurves, ...]
+    cold: bool = False
 
     def to_row(self, trace: Trace, baseline: "PolicyResult | None" = None) -> BacktestRow:
         """Return the means over the seeds, and their comparison with a baseline."""
@@ -114,7 +116,7 @@ class PolicyResult:
             for comparison in comparisons
             if comparison.won + comparison.lost + comparison.tied
         )
-        return result_row(trace, self.policy, self.budget, metrics, against=decided)
+        return _result_row(trace, self, metrics, decided)
 
     def compare(self, baseline: "PolicyResult", measure: str) -> PolicyComparison:
         """Compare one metric with a baseline's on the same trace and budget."""
@@ -145,18 +147,25 @@ def run_policies(
     budgets: Sequence[float],
     *,
     seeds: int = 3,
+    cold: bool = False,
     progress: ProgressCallback = ignore_progress,
 ) -> Iterator[PolicyResult]:
-    """Yield the result of every policy with every budget."""
+    """Yield the result of every policy with every budget; a ``cold`` crawl has no warm-up."""
     check_request(names, budgets, seeds)
-    measured_cycles = trace.cycles - WARM_UP_CYCLES
+    measured_cycles = trace.cycles - warm_up_cycles(cold=cold)
     on_cycle = cycle_counter(progress, len(budgets) * len(names) * seeds * measured_cycles)
     for budget, name in product(budgets, names):
         runs = (
-            simulate(trace, selectors.make_selector(name, trace, seed), budget, on_cycle=on_cycle)
+            simulate(
+                trace,
+                selectors.make_selector(name, trace, seed),
+                budget,
+                cold=cold,
+                on_cycle=on_cycle,
+            )
             for seed in range(1, seeds + 1)
         )
-        yield PolicyResult(name, budget, tuple(runs))
+        yield PolicyResult(name, budget, tuple(runs), cold)
 
 
 def cycle_counter(progress: ProgressCallback, total: int) -> Callable[[object], None]:
@@ -206,27 +215,26 @@ def check_request(names: Sequence[str], budgets: Sequence[float], seeds: int) ->
         raise UsageError(f"{seeds} seeds: at least 1 is needed")
 
 
-def result_row(
+def _result_row(
     trace: Trace,
-    name: str,
-    budget: float,
+    result: PolicyResult,
     metrics: Sequence[BacktestMetrics],
-    *,
-    against: tuple[PolicyComparison, ...] = (),
+    comparisons: tuple[PolicyComparison, ...],
 ) -> BacktestRow:
     """Return the means of the metrics of several seeds, with their intervals."""
     intervals = {field.name: _interval(metrics, field.name) for field in fields(BacktestMetrics)}
     figures: dict[str, Any] = {name: interval.mean for name, interval in intervals.items()}
     figures |= {f"{name}_ci": intervals[name].margin for name in figures if name != "unranked"}
     return BacktestRow(
-        policy=name,
+        policy=result.policy,
         trace=trace.name,
-        budget=budget,
+        budget=result.budget,
         seeds=len(metrics),
         pages=len(trace.pages),
         cycles=trace.cycles,
         imputed=trace.is_imputed,
-        against=against,
+        cold=result.cold,
+        against=comparisons,
         **figures,
     )
 

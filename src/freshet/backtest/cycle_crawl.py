@@ -3,6 +3,10 @@
 Santos et al. 2015 (GP4C), section 5.2: the first cycles visit every page, then the policy selects k
 pages at the start of each cycle. A visit finds a change if any cell since the previous visit of the
 page is changed.
+
+A cold crawl differs: nothing is known at the start, the policy selects k pages from the first cycle
+on, and every cycle counts. A page has no copy before its first visit; that visit finds no change,
+because there is nothing to compare with.
 """
 
 from collections.abc import Iterator
@@ -13,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from freshet.backtest.kernels import copies as kernels
-from freshet.backtest.trace import Trace
+from freshet.backtest.trace import Trace, without_history
 from freshet.core.clock import CYCLE_SECONDS, from_epoch
 from freshet.core.tables import BoolArray, ChoiceTable, HostCaps, PageIdArray, PageTable, VisitTable
 from freshet.core.types import IndexArray
@@ -59,7 +63,9 @@ class CycleResult:
     ``visited_pages`` are in the selected order, best first; ``changed`` says whether each had
     changed. ``stale_before`` counts the stale copies before the visits. ``stale`` marks the stale
     copies after the visits, and ``stale_since`` holds the cycle of the first change that a stale
-    copy misses. ``missed_changes`` counts the changes that no visit has found so far.
+    copy misses. ``missed_changes`` counts the changes that no visit has found so far. ``unseen``
+    marks the pages without a copy; they are not among the stale ones, and their changes before
+    their first visit count neither as found nor as missed.
     """
 
     number: int
@@ -68,19 +74,25 @@ class CycleResult:
     stale_before: int
     stale: BoolArray
     stale_since: IndexArray
+    unseen: BoolArray
     found_changes: ChangeCounts
     missed_changes: ChangeCounts
 
 
 class CycleCopies:
-    """Stored copies of a trace's pages, and the changes that each copy misses."""
+    """Stored copies of a trace's pages, and the changes that each copy misses.
 
-    def __init__(self, trace: Trace) -> None:
+    In a cold crawl there is no copy at the start.
+    """
+
+    def __init__(self, trace: Trace, *, cold: bool = False) -> None:
         pages = len(trace.pages)
         self._trace = trace
         self.stale: BoolArray = np.zeros(pages, np.bool_)
         self.stale_since: IndexArray = np.zeros(pages, np.int32)
         self.stale_count = 0
+        self.unseen: BoolArray = np.full(pages, cold)
+        self._unseen_count = pages if cold else 0
         self._change_counts = np.zeros(pages, np.int32)
         self._cycle_sums = np.zeros(pages, np.int64)
         self._links_by_cycle = trace.new_links
@@ -88,20 +100,24 @@ class CycleCopies:
         self._missed_count = self._missed_cycle_sum = self._missed_links = 0
 
     def apply_changes(self, number: int) -> None:
-        """Apply the changes of a cycle to the pages."""
+        """Apply the changes of a cycle to the pages that have a copy."""
         bits = np.asarray(self._trace.changed_bits[number])
+        if self._unseen_count:
+            bits = bits & ~np.packbits(self.unseen)
         columns = (self.stale_since, self._change_counts, self._cycle_sums)
         changes, new_stale = kernels.apply_changes(bits, number, self.stale, columns)
         self.stale_count += new_stale
         self._missed_count += changes
         self._missed_cycle_sum += changes * number
         if self._link_counts is not None and self._links_by_cycle is not None:
-            self._link_counts += self._links_by_cycle[number]
-            self._missed_links += int(self._links_by_cycle[number].sum(dtype=np.int64))
+            links = self._links_by_cycle[number]
+            links = np.where(self.unseen, 0, links) if self._unseen_count else links
+            self._link_counts += links
+            self._missed_links += int(links.sum(dtype=np.int64))
 
     def refresh(self, pages: PageIdArray, number: int) -> tuple[VisitTable, ChangeCounts]:
         """Replace pages' copies; return the looks and the changes they found."""
-        stale = self.stale[pages]
+        stale, has_copy = self.stale[pages], ~self.unseen[pages]
         links = None if self._link_counts is None else self._link_counts[pages]
         changes = int(self._change_counts[pages].sum(dtype=np.int64))
         cycle_sum = int(self._cycle_sums[pages].sum())
@@ -113,7 +129,11 @@ class CycleCopies:
         for column in (self.stale, self._change_counts, self._cycle_sums, self._link_counts):
             if column is not None:
                 column[pages] = 0
-        visits = build_visit_table(pages, float(number * CYCLE_SECONDS), stale, new_links=links)
+        self.unseen[pages] = False
+        self._unseen_count -= int(np.count_nonzero(~has_copy))
+        visits = build_visit_table(
+            pages, float(number * CYCLE_SECONDS), stale, measured=has_copy, new_links=links
+        )
         return visits, ChangeCounts(changes, changes * number - cycle_sum, found_links)
 
     def missed_changes(self, number: int) -> ChangeCounts:
@@ -133,17 +153,29 @@ def visits_per_cycle(share: float, pages: int) -> int:
     return max(1, int(share * pages + 1e-9))
 
 
-def crawl_in_cycles(trace: Trace, policy: Selector, k: int) -> Iterator[CycleResult]:
-    """Yield the result of every cycle after the warm-up; the policy learns from its own visits."""
-    policy.add(trace.pages)
-    copies = CycleCopies(trace)
+def warm_up_cycles(*, cold: bool) -> int:
+    """Return the number of first cycles that visit every page and do not count."""
+    return 0 if cold else WARM_UP_CYCLES
+
+
+def crawl_in_cycles(
+    trace: Trace, policy: Selector, k: int, *, cold: bool = False
+) -> Iterator[CycleResult]:
+    """Yield the result of every cycle after the warm-up; the policy learns from its own visits.
+
+    A ``cold`` crawl has no warm-up.
+    """
+    warm_up = warm_up_cycles(cold=cold)
+    policy.add(without_history(trace.pages) if cold else trace.pages)
+    copies = CycleCopies(trace, cold=cold)
     for number in range(trace.cycles):
         copies.apply_changes(number)
         stale_before = copies.stale_count
-        page_ids = _select_pages(trace, policy, number, k)
+        is_measured = number >= warm_up
+        page_ids = _select_pages(policy, number, k) if is_measured else trace.pages.ids
         visits, found_changes = copies.refresh(page_ids, number)
         policy.learn(visits)
-        if number >= WARM_UP_CYCLES:
+        if is_measured:
             yield CycleResult(
                 number=number,
                 visited_pages=page_ids,
@@ -151,14 +183,13 @@ def crawl_in_cycles(trace: Trace, policy: Selector, k: int) -> Iterator[CycleRes
                 stale_before=stale_before,
                 stale=copies.stale,
                 stale_since=copies.stale_since,
+                unseen=copies.unseen,
                 found_changes=found_changes,
                 missed_changes=copies.missed_changes(number),
             )
 
 
-def _select_pages(trace: Trace, policy: Selector, number: int, k: int) -> PageIdArray:
-    if number < WARM_UP_CYCLES:
-        return trace.pages.ids
+def _select_pages(policy: Selector, number: int, k: int) -> PageIdArray:
     return policy.choose(cycle_time(number), k, HostCaps()).pages
 
 

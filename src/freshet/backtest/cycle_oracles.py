@@ -1,6 +1,6 @@
 """Oracles of the simulated crawl in cycles: they know the truth and are upper bounds for policies.
 
-They ignore host caps.
+They ignore host caps. In a cold crawl they visit pages without a copy first, as the policies do.
 """
 
 from abc import ABC, abstractmethod
@@ -15,6 +15,8 @@ from freshet.core.clock import CYCLE_SECONDS, to_epoch
 from freshet.core.tables import ChoiceTable, HostCaps, PageTable, VisitTable
 from freshet.core.types import FloatArray, IndexArray
 
+NEVER_SEEN = float("inf")
+
 
 class CycleOracle(ABC):
     """Selects pages by the true value of a visit; ties are broken by a seeded order."""
@@ -22,14 +24,15 @@ class CycleOracle(ABC):
     name = "oracle"
 
     def __init__(self, trace: Trace, *, seed: int = 0) -> None:
+        self._trace = trace
         self._copies = CycleCopies(trace)
         self._last_visits = np.full(len(trace.pages), -1, np.int32)
         self._applied_cycles = 0
         self._rng = np.random.default_rng(seed)
 
     def add(self, pages: PageTable) -> None:
-        """Do nothing: the pages are those of the trace."""
-        return
+        """Start with the pages of the trace; pages without a history have no copy."""
+        self._copies = CycleCopies(self._trace, cold=bool(np.isnan(pages.known_since).any()))
 
     def learn(self, visits: VisitTable) -> None:
         """Refresh the copies of the visited pages; the visits are those of one cycle."""
@@ -42,7 +45,8 @@ class CycleOracle(ABC):
         """Return the k pages of the highest value, ordered by the probability of a change."""
         cycle = cycle_at(to_epoch(now))
         self._apply_changes_up_to(cycle)
-        values, probabilities = self._values(cycle), self._probabilities(cycle)
+        values = np.where(self._copies.unseen, NEVER_SEEN, self._values(cycle))
+        probabilities = self._probabilities(cycle)
         order = self._rng.permutation(len(values))
         selected = order[np.argsort(-values[order], kind="stable")[:k]]
         selected = selected[np.argsort(-probabilities[selected], kind="stable")]

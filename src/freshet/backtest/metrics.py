@@ -22,16 +22,18 @@ class BacktestMetrics:
 
     ``changerate`` is the share of visits that found a change. ``ndcg`` measures how early in each
     cycle's order the changed pages came, against an order that knows every stale copy.
-    ``freshness`` is the share of copies that equal their page at the end of a cycle,
+    ``freshness`` is the share of pages whose copy equals the page at the end of a cycle,
     ``weighted_freshness`` the same weighted by importance. ``stale_age`` is the number of cycles
     since the first change that a stale copy misses. ``unranked`` counts the cycles without a stale
-    copy, which ``ndcg`` leaves out.
+    copy, which ``ndcg`` leaves out. A page without a copy, which only a cold crawl has, is not
+    fresh, but it is not a stale copy either.
 
     A change is a changed cell; a visit finds all changes since the previous visit. ``detected`` is
     the share of all changes that were found. ``time_to_detection`` is the mean number of cycles
     from a change to the visit that found it. A policy that never visits slow pages looks quick by
     that measure, so ``time_waited`` covers every change: a change not found by the last cycle
-    counts with the cycles it has waited so far, a lower bound.
+    counts with the cycles it has waited so far, a lower bound. The changes of a page before its
+    first visit are left out, because no visit can find them.
 
     ``new_links`` is the mean number found per visit, ``links_detected`` their share of all new
     links; both are NaN if the trace has no link counts.
@@ -168,6 +170,8 @@ class _CycleMeter:
         stale, stale_since_sum, stale_weight = kernels.sum_stale_copies(
             cycle.stale, cycle.stale_since, self._weights
         )
+        unseen = np.count_nonzero(cycle.unseen)
+        unseen_weight = float(self._weights[cycle.unseen].sum()) if unseen else 0.0
         has_links = found_changes.new_links is not None
         return CycleMetrics(
             cycle=cycle.number,
@@ -175,8 +179,8 @@ class _CycleMeter:
             changes_found=found_changes.changes,
             changerate=_share(cycle.changed),
             ndcg=self._normalised_gain(cycle),
-            freshness=1.0 - stale / len(cycle.stale),
-            weighted_freshness=1.0 - stale_weight,
+            freshness=1.0 - (stale + unseen) / len(cycle.stale),
+            weighted_freshness=1.0 - stale_weight - unseen_weight,
             stale_age=_ratio(cycle.number * stale - stale_since_sum, stale),
             time_to_detection=_ratio(found_changes.waited_cycles, found_changes.changes),
             time_waited=_ratio(

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,13 +50,31 @@ class TraceCells:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeTimes:
+    """Times of pages' changes in seconds since the start of a trace, ascending for each page.
+
+    ``times[starts[i]:starts[i + 1]]`` belong to the i-th page.
+    """
+
+    starts: NDArray[np.int64]
+    times: FloatArray
+
+    def select(self, page_indices: PageIdArray | IndexArray) -> "ChangeTimes":
+        """Return the times of some pages in the given order."""
+        counts = np.diff(self.starts)[page_indices]
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        offsets = np.repeat(self.starts[:-1][page_indices] - starts[:-1], counts)
+        return ChangeTimes(starts, self.times[np.arange(starts[-1]) + offsets])
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """Changes of many pages on a common grid of cycles.
 
     The bit arrays have a row per cycle and pack eight pages into a byte. A page's id is its index.
     An unknown cell counts as unchanged unless it was imputed. ``new_links`` has a row per cycle and
-    a column per page; it is None if link counts are not known. The arrays may be memory-mapped
-    files.
+    a column per page; it is None if link counts are not known. ``change_times`` is None if the
+    moments of changes within their cycles are not known. The arrays may be memory-mapped files.
     """
 
     name: str
@@ -64,6 +83,7 @@ class Trace:
     changed_bits: FlagArray
     unknown_bits: FlagArray
     new_links: LinkCounts | None = None
+    change_times: ChangeTimes | None = None
 
     def changed(self, cycle: int) -> BoolArray:
         """Return which pages changed in a cycle."""
@@ -94,7 +114,7 @@ class Trace:
 
     @property
     def digest(self) -> str:
-        """Return a hash of pages, cells and links; the trace's name is not part of it."""
+        """Return a hash of pages, cells, links and times; the trace's name is not part of it."""
         hashed = xxh3_128(f"{len(self.pages)} {self.cycles}".encode())
         for column in self._columns():
             hashed.update(np.ascontiguousarray(column).data)
@@ -113,14 +133,17 @@ class Trace:
             self._select_bits(self.changed_bits, page_indices),
             self._select_bits(self.unknown_bits, page_indices),
             None if self.new_links is None else self.new_links[:, page_indices],
+            None if self.change_times is None else self.change_times.select(page_indices),
         )
 
-    def _columns(self) -> Iterator[FlagArray | FloatArray | HashArray | LinkCounts]:
+    def _columns(self) -> Iterator[NDArray[Any]]:
         table = self.pages
         yield from (self.changed_bits, self.unknown_bits)
         yield from (table.hosts, table.sites, table.directories, table.importance)
         if self.new_links is not None:
             yield self.new_links
+        if self.change_times is not None:
+            yield from (self.change_times.starts, self.change_times.times)
 
     def _select_bits(self, bits: FlagArray, page_indices: PageIdArray | IndexArray) -> FlagArray:
         selected = np.empty((self.cycles, -(-len(page_indices) // 8)), np.uint8)
@@ -165,6 +188,11 @@ def trace_page_table(keys: PageGroupKeys, importance: FloatArray) -> PageTable:
         importance=importance,
         known_since=np.full(count, -DAY_SECONDS),
     )
+
+
+def without_history(pages: PageTable) -> PageTable:
+    """Return pages without any history before their first look, as in a live collection."""
+    return replace(pages, known_since=np.full(len(pages), np.nan))
 
 
 def source_of(part: str) -> str:

@@ -7,7 +7,7 @@ from freshet.backtest.comparison import PolicyResult, check_request, cycle_count
 from freshet.backtest.continuous.daily import crawl_by_day
 from freshet.backtest.continuous.ground_truth import GroundTruth, ground_truth_of_trace
 from freshet.backtest.continuous.oracles import CONTINUOUS_ORACLES
-from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, Selector, visits_per_cycle
+from freshet.backtest.cycle_crawl import Selector, visits_per_cycle, warm_up_cycles
 from freshet.backtest.trace import Trace
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.schedule import policies
@@ -20,27 +20,34 @@ def run_policies_continuously(
     budgets: Sequence[float],
     *,
     seeds: int = 3,
+    cold: bool = False,
     progress: ProgressCallback = ignore_progress,
-    truth: GroundTruth | None = None,
 ) -> Iterator[PolicyResult]:
     """Yield the result of every policy with every budget, day by day.
 
-    Without a ground truth, each seed draws its own moments of change within the cycles of the
-    trace; they are the same for all policies.
+    If the trace has no change times, each seed draws its own moments within the cycles; they are
+    the same for all policies. A ``cold`` crawl has no warm-up.
     """
     check_request(names, budgets, seeds)
-    measured_days = trace.cycles - WARM_UP_CYCLES
+    measured_days = trace.cycles - warm_up_cycles(cold=cold)
     on_day = cycle_counter(progress, len(budgets) * len(names) * seeds * measured_days)
-    truths = [truth or ground_truth_of_trace(trace, seed=seed) for seed in range(1, seeds + 1)]
+    truths = [ground_truth_of_trace(trace, seed=seed) for seed in range(1, seeds + 1)]
     for budget, name in product(budgets, names):
         visits = visits_per_cycle(budget, len(trace.pages))
         runs = []
         for seed, seed_truth in enumerate(truths, 1):
             selector = make_live_selector(name, seed_truth, seed)
             runs.append(
-                crawl_by_day(selector, seed_truth, visits, trace.cycles, seed=seed, on_day=on_day)
+                crawl_by_day(
+                    selector,
+                    seed_truth,
+                    visits,
+                    trace.cycles,
+                    warm_up_seed=None if cold else seed,
+                    on_day=on_day,
+                )
             )
-        yield PolicyResult(name, budget, tuple(runs))
+        yield PolicyResult(name, budget, tuple(runs), cold)
 
 
 def make_live_selector(name: str, truth: GroundTruth, seed: int) -> Selector:

@@ -8,7 +8,7 @@ import numpy as np
 from freshet.backtest.continuous.copies import ChangeDetections
 from freshet.backtest.continuous.crawler import BATCHES_PER_DAY, SimulatedCrawler
 from freshet.backtest.continuous.ground_truth import GroundTruth
-from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, Selector
+from freshet.backtest.cycle_crawl import Selector, warm_up_cycles
 from freshet.backtest.metrics import UNDEFINED, CycleMetrics, MetricCurves
 from freshet.core.clock import CYCLE_SECONDS, from_epoch
 
@@ -22,23 +22,31 @@ def crawl_by_day(
     visits_per_day: int,
     days: int,
     *,
-    seed: int = 0,
+    warm_up_seed: int | None = 0,
     on_day: Callable[[int], None] = lambda day: None,
 ) -> MetricCurves:
     """Let a policy visit pages at an even pace, in up to 24 batches a day, and measure every day.
 
     In the first days every page is looked at once a day, as in a crawl in cycles, and nothing
-    counts. ``on_day`` is called with the number of each later day.
+    counts; ``warm_up_seed`` draws the order of the pages. Without a seed the crawl is cold: nothing
+    is known at the start, and every day counts. ``on_day`` is called with the number of each day
+    that counts.
     """
-    start = WARM_UP_CYCLES * CYCLE_SECONDS
+    first_day = warm_up_cycles(cold=warm_up_seed is None)
     batch_size = max(1, visits_per_day // BATCHES_PER_DAY)
     crawler = SimulatedCrawler(
-        policy, truth, visits_per_day, from_epoch(start), batch_size=batch_size
+        policy,
+        truth,
+        visits_per_day,
+        from_epoch(first_day * CYCLE_SECONDS),
+        batch_size=batch_size,
     )
-    crawler.warm_up(np.random.default_rng(seed).permutation(truth.pages.ids), WARM_UP_CYCLES)
+    if warm_up_seed is not None:
+        order = np.random.default_rng(warm_up_seed).permutation(truth.pages.ids)
+        crawler.warm_up(order, first_day)
     totals_before = _totals(crawler)
     days_measured = []
-    for day in range(WARM_UP_CYCLES, days):
+    for day in range(first_day, days):
         crawler.advance(from_epoch((day + 1) * CYCLE_SECONDS - DAY_END_MARGIN))
         totals = _totals(crawler)
         days_measured.append(_day_metrics(day, totals_before, totals))

@@ -4,12 +4,13 @@ Its pages change from every few minutes to never, with daily and weekly rhythms,
 The trace of the same pages has the days of these changes.
 """
 
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
 
-from freshet.backtest.continuous.ground_truth import GroundTruth, ground_truth, without_history
-from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
+from freshet.backtest.continuous.ground_truth import ground_truth
+from freshet.backtest.trace import ChangeTimes, PageGroupKeys, Trace, build_trace
 from freshet.core.clock import CYCLE_SECONDS, from_epoch
 from freshet.core.tables import hash_names
 from freshet.core.types import FloatArray
@@ -19,8 +20,8 @@ from freshet.world.site_specs import make_site_specs
 GENERATED_WEB = "living"
 
 
-def generate_web_trace(pages: int, days: int, *, seed: int = 1) -> tuple[Trace, GroundTruth]:
-    """Return the trace and the ground truth of so many pages of a simulated web, without noise."""
+def generate_web_trace(pages: int, days: int, *, seed: int = 1) -> Trace:
+    """Return the trace of so many pages of a simulated web, with change times, without noise."""
     copies = ceil(pages / len(make_site_specs(1)[1]))
     web = SimulatedWeb(seed, from_epoch(0.0), days, copies)
     times_by_page = [web.change_times(page) for page in range(pages)]
@@ -36,7 +37,8 @@ def generate_web_trace(pages: int, days: int, *, seed: int = 1) -> tuple[Trace, 
     for row, change_times in zip(changed, times_by_page, strict=True):
         row[_cycles_of_times(change_times, days)] = True
     trace = build_trace(GENERATED_WEB, keys, changed, importance=importance)
-    return trace, ground_truth(without_history(trace.pages), times_by_page)
+    truth = ground_truth(trace.pages, times_by_page)
+    return replace(trace, change_times=ChangeTimes(truth.starts, truth.times))
 
 
 def _cycles_of_times(

@@ -1,13 +1,13 @@
 """Ground truth of a continuous backtest: the times at which pages really change."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from freshet.backtest.kernels import copies as kernels
-from freshet.backtest.trace import Trace
+from freshet.backtest.trace import ChangeTimes, Trace, without_history
 from freshet.core.clock import CYCLE_SECONDS
 from freshet.core.tables import BoolArray, PageIdArray, PageTable
 from freshet.core.types import FloatArray
@@ -52,7 +52,10 @@ def ground_truth(
 
 
 def ground_truth_of_trace(trace: Trace, *, seed: int = 0) -> GroundTruth:
-    """Return the ground truth of a trace: each change at a uniformly drawn moment of its cycle."""
+    """Return the ground truth of a trace: its change times, and drawn ones where it has none.
+
+    A changed cell without a recorded time has one change at a uniformly drawn moment of its cycle.
+    """
     rng = np.random.default_rng(seed)
     changed_by_cycle = [np.flatnonzero(trace.changed(cycle)) for cycle in range(trace.cycles)]
     page_indices = np.concatenate(changed_by_cycle)
@@ -60,6 +63,13 @@ def ground_truth_of_trace(trace: Trace, *, seed: int = 0) -> GroundTruth:
         np.arange(trace.cycles), [len(changed_pages) for changed_pages in changed_by_cycle]
     )
     times = (cycles + rng.random(len(cycles))) * CYCLE_SECONDS
+    if trace.change_times is not None:
+        recorded_pages, recorded_times = _recorded_times(trace.change_times)
+        cells = page_indices * trace.cycles + cycles
+        recorded_cycles = np.minimum(recorded_times // CYCLE_SECONDS, trace.cycles - 1)
+        is_drawn = ~np.isin(cells, recorded_pages * trace.cycles + recorded_cycles)
+        page_indices = np.concatenate([page_indices[is_drawn], recorded_pages])
+        times = np.concatenate([times[is_drawn], recorded_times])
     order = np.lexsort((times, page_indices))
     counts = np.bincount(page_indices, minlength=len(trace.pages))
     return GroundTruth(
@@ -70,9 +80,10 @@ def ground_truth_of_trace(trace: Trace, *, seed: int = 0) -> GroundTruth:
     )
 
 
-def without_history(pages: PageTable) -> PageTable:
-    """Return pages without any history before their first look, as in a live collection."""
-    return replace(pages, known_since=np.full(len(pages), np.nan))
+def _recorded_times(change_times: ChangeTimes) -> tuple[PageIndices, FloatArray]:
+    """Return the page and the time of every recorded change."""
+    counts = np.diff(change_times.starts)
+    return np.repeat(np.arange(len(counts)), counts), change_times.times
 
 
 def index_lookup(ids: PageIdArray) -> Callable[[PageIdArray], PageIndices]:

@@ -1,7 +1,8 @@
 """Each policy crawls the same pages in cycles and learns only from its own visits. The first two
 cycles visit every page; after them each cycle visits the share of the pages that the budget allows.
 With --continuous, visits are made at an even pace through the day and the policies are those of the
-live crawl.
+live crawl. With --cold, nothing is known at the start: every cycle counts, a page that was never
+visited is not fresh, and its first visit finds no change.
 
 TRACE is a file or folder of recorded pages. Without it pages are generated: brdc, outlinks and
 web-changes have the statistics of published crawls. With --continuous there is also living, whose
@@ -17,7 +18,6 @@ the plain rate; the policy nad ranks by the probability of a change.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
@@ -95,6 +95,14 @@ def simulate(
             "--continuous", help="Simulate visits at any time of the day, as in a live crawl."
         ),
     ] = False,
+    cold: Annotated[
+        bool,
+        typer.Option(
+            "--cold",
+            help="Start with nothing known: no warm-up, and first visits count as visits without a "
+            "change.",
+        ),
+    ] = False,
     curves: Annotated[
         Path | None,
         typer.Option(
@@ -124,7 +132,9 @@ def simulate(
         print_warning(f"{name} was learned on these pages and may do worse on others")
     try:
         with progress_bar("crawling", quiet=as_json) as advance:
-            results = list(run(trace_used, names, budgets, seeds=seeds, progress=advance))
+            results = list(
+                run(trace_used, names, budgets, seeds=seeds, cold=cold, progress=advance)
+            )
     except KeyboardInterrupt:
         raise StopRequestedError("interrupted; the back-test keeps nothing") from None
     write_curves(curves, results)
@@ -133,7 +143,8 @@ def simulate(
         print_json(rows)
         return
     description = _describe_trace(trace_used, generated=trace_path is None)
-    print_text(f"{description}; means of {count_text(seeds, 'seed')}", "bold")
+    start = ", from a cold start" if cold else ""
+    print_text(f"{description}; means of {count_text(seeds, 'seed')}{start}", "bold")
     _print(rows, budgets)
     if curves is not None:
         print_text(f"wrote the measures of every cycle to {curves}")
@@ -147,11 +158,11 @@ def _open_trace_and_runner(
     if is_generated_web and not continuous:
         raise UsageError(f"--trace {GENERATED_WEB} has no cycles; add --continuous")
     if is_generated_web:
-        trace, truth = generate_web_trace(
+        trace = generate_web_trace(
             trace_options_given["pages"] or DEFAULT_PAGES,
             trace_options_given["cycles"] or DEFAULT_CYCLES,
         )
-        return trace, partial(run_policies_continuously, truth=truth)
+        return trace, run_policies_continuously
     return trace_options.open_trace_with_progress(
         trace_path, **trace_options_given
     ), run_policies_continuously if continuous else run_policies
