@@ -102,8 +102,7 @@ def make_collection(
 ) -> None:
     """Create the collection of all pages, of which nothing is known."""
     Collection.create(folder, contact=CONTACT).close()
-    with (folder / SETTINGS_FILE).open("a", encoding="utf-8") as file:
-        file.write(settings_text(origins, options))
+    (folder / SETTINGS_FILE).write_text(settings_text(origins, options), "utf-8")
     with Collection.open(folder, clock=FixedClock(options.start)) as collection:
         urls = (origins[host] + path for host, path in zip(hosts.hosts, hosts.paths, strict=True))
         collection.add_many(list(urls))
@@ -117,7 +116,8 @@ def settings_text(origins: Sequence[str], options: ReplayOptions) -> str:
     kind = "objective" if options.policy in OBJECTIVES else "policy"
     ports = (origin.rpartition(":")[2] for origin in origins)
     allowed = ", ".join(f'"{ADDRESS}/32:{port}"' for port in ports)
-    return f"""budget = "{options.budget}"
+    return f"""contact = "{CONTACT}"
+budget = "{options.budget}"
 {kind} = "{options.policy}"
 {options.settings}
 [network]
