@@ -4,16 +4,23 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from experiments.wild.page_history import read_histories, recorded_pages, sample_by_site
+from experiments.wild.generated_pages import GeneratedSites, generate_histories
+from experiments.wild.page_history import (
+    PageHistory,
+    read_histories,
+    recorded_pages,
+    sample_by_site,
+)
 from experiments.wild.replay import ReplayOptions, ReplayResult, replay
 from freshet.core.errors import FreshetError
 
 PAGES_FOLDER = "pages"
+NO_DATA = "generated pages; give a folder for the real ones"
 DEFAULTS = ReplayOptions()
 
 
@@ -28,11 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run_replay(options: argparse.Namespace) -> None:
     """Crawl recorded pages over HTTP, and print the score."""
-    folder = pages_folder(options.data)
-    pages = recorded_pages(folder, options.start)
-    if options.pages:
-        pages = sample_by_site(pages, options.pages, seed=options.seed)
-    histories = read_histories(folder, pages, options.start, options.days)
+    histories = histories_to_replay(options)
     replay_options = ReplayOptions(
         policy=options.policy,
         budget=options.budget,
@@ -44,8 +47,23 @@ def run_replay(options: argparse.Namespace) -> None:
     with TemporaryDirectory() as temporary:
         work = options.work or Path(temporary) / "collection"
         result = replay(histories, work, replay_options)
-    document = {"name": "wild replay", "data": str(options.data), "rows": [asdict(result)]}
+    data = str(options.data or NO_DATA)
+    document = {"name": "wild replay", "data": data, "rows": [asdict(result)]}
     sys.stdout.write((json.dumps(document) if options.json else replay_text(result)) + "\n")
+
+
+def histories_to_replay(options: argparse.Namespace) -> list[PageHistory]:
+    """Return the recorded pages, or those drawn of them; without data, generated pages."""
+    if options.data is None:
+        size = GeneratedSites(seed=options.seed)
+        if options.pages:
+            size = replace(size, pages_per_site=max(1, options.pages // size.sites))
+        return generate_histories(size, options.start, options.days)
+    folder = pages_folder(options.data)
+    pages = recorded_pages(folder, options.start)
+    if options.pages:
+        pages = sample_by_site(pages, options.pages, seed=options.seed)
+    return read_histories(folder, pages, options.start, options.days)
 
 
 def replay_text(result: ReplayResult) -> str:
@@ -68,7 +86,12 @@ def make_parser() -> argparse.ArgumentParser:
         "replay", help="crawl recorded pages with the real program over HTTP at a fast clock"
     )
     command.set_defaults(run=run_replay)
-    command.add_argument("data", type=Path, help="folder that contains pages/versions_*.parquet")
+    command.add_argument(
+        "data",
+        type=Path,
+        nargs="?",
+        help="folder that contains pages/versions_*.parquet; without it, pages are generated",
+    )
     command.add_argument(
         "--policy",
         default=DEFAULTS.policy,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from math import ceil
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from freshet.collection.collection import Collection
 from freshet.core.budget import Budget, utc_day
 from freshet.core.clock import FixedClock, to_epoch
 from freshet.core.settings import OBJECTIVES
+from freshet.core.tables import DAY_SECONDS
 from freshet.demo.clock import DeferredClock
 from freshet.demo.server import ADDRESS, LoopbackServer, open_sockets, origin_of
 from freshet.fetch.recording_loop import CrawlLimits
@@ -90,7 +92,7 @@ def replay(histories: Sequence[PageHistory], folder: Path, options: ReplayOption
     sockets = open_sockets(len(hosts.sites))
     origins = [origin_of(listening) for listening in sockets]
     make_collection(folder, hosts, origins, options)
-    real_seconds = options.days * 86_400 / options.speed
+    real_seconds = options.days * DAY_SECONDS / options.speed
     limits = CrawlLimits(seconds=real_seconds + START_ALLOWANCE_SECONDS)
     with LoopbackServer(sockets, hosts.respond):
         run_crawl(folder, clock=clock, limits=limits)
@@ -163,17 +165,18 @@ def replay_result(
 
 def count_not_modified(requests: Sequence[ServedRequest]) -> int:
     """Return how many requests were answered with "not modified"."""
-    return sum(request.status == 304 for request in requests)
+    return sum(request.status == HTTPStatus.NOT_MODIFIED for request in requests)
 
 
 def recorded_by_program(folder: Path, options: ReplayOptions) -> tuple[int, int]:
     """Return the changes that the program recorded, and the samples of bursts that it took."""
+    end = options.span[1]
     days = [options.start + timedelta(days=day) for day in range(ceil(options.days))]
     with Collection.open(folder) as collection:
+        rows = [row for page in collection.pages() for row in page.history()]
         changes = sum(
-            row.change is not None and row.change.changed
-            for page in collection.pages()
-            for row in page.history()
+            row.change is not None and row.change.changed and to_epoch(row.visit.time) < end
+            for row in rows
         )
         spending = [collection.catalog.spending(utc_day(day)) for day in days]
     return changes, sum(day_spending.burst_requests for day_spending in spending)

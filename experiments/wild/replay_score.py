@@ -4,12 +4,12 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from experiments.wild.page_history import PageHistory
-
-DAY_SECONDS = 86_400.0
+from freshet.core.tables import DAY_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,12 @@ def _score_page(
     history: PageHistory, requests: Sequence[ServedRequest], measured_from: float, end: float
 ) -> PageScore:
     texts = [history.texts[request.version] for request in requests]
-    changes_found = sum(before != after for before, after in zip(texts, texts[1:], strict=False))
+    changes_found = sum(before != after for before, after in pairwise(texts))
     times = [request.time for request in requests]
     events = {time for time in (*history.times, *times) if measured_from < time < end}
     moments = [measured_from, *sorted(events), end]
     fresh_seconds = 0.0
-    for moment, next_moment in zip(moments, moments[1:], strict=False):
+    for moment, next_moment in pairwise(moments):
         copies = bisect_right(times, moment)
         if copies and texts[copies - 1] == history.texts[history.version_at(moment)]:
             fresh_seconds += next_moment - moment
