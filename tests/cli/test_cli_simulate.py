@@ -306,3 +306,32 @@ def test_a_cold_start_counts_first_visits(run: Run, folder: str, mode: list[str]
     assert cold["changerate"] < warm["changerate"]
     assert cold["freshness"] < warm["freshness"]
     assert "; means of 1 seed, from a cold start" in run(*arguments, "--cold").out
+
+
+def test_site_wide_days_are_named_and_kept_unless_told_otherwise(run: Run, tmp_path: Path) -> None:
+    rows = daily(40, 12, lambda page, day: day == 5 or (7 * page + day) % 11 == 0)
+    folder = write(tmp_path, rows)
+    line = "1 site-wide day {}: 2026-01-06 some_snap (100% of 40 pages)"
+    for trace, options, action in (
+        ("mixed", [], "dropped"), ("raw", [], "kept"),
+        ("mixed", ["--keep-site-wide-days"], "kept"), ("raw", ["--drop-site-wide-days"], "dropped"),
+    ):  # fmt: skip
+        arguments = ["simulate", folder, "--trace", trace, "--policy", "age", "--seeds", "1"]
+        assert run(*arguments, *options).out.splitlines()[1] == line.format(action)
+        row = run(*arguments, *options, "--json").json[0]
+        assert (row["site_wide_days"], row["site_wide_days_dropped"]) == (1, action == "dropped")
+        assert row["cycles"] == (11 if action == "dropped" else 12)
+
+
+def test_a_saved_trace_knows_its_site_wide_days_and_cannot_drop_them(
+    run: Run, tmp_path: Path
+) -> None:
+    folder = write(tmp_path, daily(40, 12, lambda page, day: day == 5 or page == day))
+    saved = str(tmp_path / "saved")
+    run("export", "trace", saved, "--from", folder, "--trace", "raw")
+    result = run("simulate", saved, "--policy", "age", "--seeds", "1")
+    assert result.out.splitlines()[1].startswith("1 site-wide day kept: 2026-01-06 some_snap")
+    refused = run("simulate", saved, "--drop-site-wide-days")
+    assert "--drop-site-wide-days has no effect here: a saved trace has fixed days" in refused.err
+    generated = run("simulate", "--keep-site-wide-days")
+    assert "--drop-site-wide-days has no effect here" in generated.err

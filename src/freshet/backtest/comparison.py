@@ -17,6 +17,7 @@ from freshet.backtest.significance import (
     count_cycle_wins,
     paired_difference,
 )
+from freshet.backtest.site_wide_days import SiteWideDays
 from freshet.core.errors import UsageError
 from freshet.core.extras import OptionalPackage
 from freshet.core.progress import ProgressCallback, ignore_progress
@@ -57,6 +58,8 @@ class BacktestRow:
     ``BacktestMetrics``, NaN where there is no value. Fields that end in ``_ci`` are half the width
     of the 95 % interval of the mean over seeds, NaN for a single seed. ``imputed`` says that
     unknown changes of the trace were imputed, ``cold`` that the crawl had no warm-up.
+    ``site_wide_days`` counts the days on which a whole site changed, and ``site_wide_days_dropped``
+    says whether the trace lacks them.
     """
 
     policy: str
@@ -67,6 +70,8 @@ class BacktestRow:
     cycles: int
     imputed: bool
     cold: bool
+    site_wide_days: int
+    site_wide_days_dropped: bool
     changerate: float
     ndcg: float
     freshness: float
@@ -222,6 +227,7 @@ def _result_row(
     comparisons: tuple[PolicyComparison, ...],
 ) -> BacktestRow:
     """Return the means of the metrics of several seeds, with their intervals."""
+    site_wide_days = trace.site_wide_days or SiteWideDays()
     intervals = {field.name: _interval(metrics, field.name) for field in fields(BacktestMetrics)}
     figures: dict[str, Any] = {name: interval.mean for name, interval in intervals.items()}
     figures |= {f"{name}_ci": intervals[name].margin for name in figures if name != "unranked"}
@@ -234,6 +240,8 @@ def _result_row(
         cycles=trace.cycles,
         imputed=trace.is_imputed,
         cold=result.cold,
+        site_wide_days=len(site_wide_days.days),
+        site_wide_days_dropped=site_wide_days.are_dropped,
         against=comparisons,
         **figures,
     )

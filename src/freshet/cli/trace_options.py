@@ -5,7 +5,8 @@ from typing import Annotated, Unpack
 
 import typer
 
-from freshet.backtest.trace import MIN_KNOWN_SHARE, Trace
+from freshet.backtest.day_grid import MIN_KNOWN_SHARE
+from freshet.backtest.trace import Trace
 from freshet.backtest.trace_formats.open_trace import (
     DEFAULT_CYCLES,
     DEFAULT_PAGES,
@@ -31,8 +32,8 @@ TraceFormatOption = Annotated[
     ),
 ]
 _PART_HELP = (
-    "Part of TRACE: snap or mixed for Parquet (default mixed), a source for a collection (default "
-    "all)."
+    "Part of TRACE: snap, mixed or raw for Parquet (default mixed), a source for a collection "
+    "(default all)."
 )
 TraceNameOption = Annotated[
     str,
@@ -66,6 +67,14 @@ MinKnownOption = Annotated[
         metavar="SHARE",
         help="Skip pages with data for less than this share of the days. Default: "
         f"{MIN_KNOWN_SHARE:g}. Not for parquet.",
+    ),
+]
+SiteWideDaysOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--drop-site-wide-days/--keep-site-wide-days",
+        help="Drop or keep the days on which more than 40% of more than 20 pages of a site changed."
+        " Default: keep, but drop for snap and mixed.",
     ),
 ]
 PageCountOption = Annotated[

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from freshet.backtest.trace import cells_of_all_days
+from freshet.backtest.day_grid import cells_of_all_days
 from freshet.backtest.trace_formats.git_versions import GitVersions
 from freshet.core.types import Outcome
 from tests.record.record_samples import html, observe

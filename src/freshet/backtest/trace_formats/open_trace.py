@@ -1,6 +1,7 @@
 """Open a trace: recorded pages in any supported format, or generated ones."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -9,20 +10,18 @@ import numpy as np
 from freshet.archive.importers import bing
 from freshet.archive.importers.base import OBSERVATIONS_FILE, input_name
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES
-from freshet.backtest.imputation import impute_unknown
-from freshet.backtest.trace import (
+from freshet.backtest.day_grid import (
     MIN_KNOWN_SHARE,
     NAMED_TRACES,
-    PageGroupKeys,
-    Trace,
     TraceCells,
-    build_trace,
     cells_of_all_days,
     cells_of_named_trace,
     count_known_days,
     day_span,
     source_of,
 )
+from freshet.backtest.imputation import impute_unknown
+from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
 from freshet.backtest.trace_formats.readers import (
     DAY_READERS,
     SILENT_LISTENER,
@@ -36,7 +35,7 @@ from freshet.core.extras import OptionalPackage
 from freshet.core.humanize import count_text
 from freshet.core.tables import PageDayTable, hash_names
 from freshet.record.collection_store import SETTINGS_FILE
-from freshet.view.url import canonical_url, page_address
+from freshet.view.url import PageAddress, canonical_url, page_address
 from freshet.world.population import draw_population
 from freshet.world.presets import PRESETS
 
@@ -67,15 +66,17 @@ FILE_FORMATS: FormatTests = {
 
 
 class TraceExtent(TypedDict, total=False):
-    """Size and seed of a generated trace, and the minimum share of known days.
+    """Size and seed of a generated trace, the minimum share of known days, and which days count.
 
-    None and missing values mean the default.
+    None and missing values mean the default. By default only the published traces ``snap`` and
+    ``mixed`` drop the days on which whole sites changed.
     """
 
     pages: int | None
     cycles: int | None
     seed: int | None
     least_known: float | None
+    drop_site_wide_days: bool | None
 
 
 def open_trace(
@@ -100,6 +101,11 @@ def open_trace(
             "all days of generated pages are known",
         )
         _reject_option(impute is not None, "--impute", "all days of generated pages are known")
+        _reject_option(
+            extent.get("drop_site_wide_days") is not None,
+            "--drop-site-wide-days",
+            "generated pages have no dates",
+        )
         return _generate(form, name or "brdc", extent)
     for option in ("pages", "cycles"):
         _reject_option(
@@ -108,7 +114,7 @@ def open_trace(
     form = form or guess_format(path)
     if form not in FORMATS:
         raise UsageError(f"{form!r} is not a trace format; use one of {', '.join(FORMATS)}")
-    trace = _read_recorded(form, HistorySource(path, name, listener), extent.get("least_known"))
+    trace = _read_recorded(form, HistorySource(path, name, listener), extent)
     if form in IMPUTED_FORMATS if impute is None else impute:
         trace = impute_unknown(trace)
     require_usable_trace(trace, f"{path}: ")
@@ -182,8 +188,9 @@ def _reject_option(is_given: bool, option: str, reason: str) -> None:
         raise UsageError(f"{option} has no effect here: {reason}; leave it out")
 
 
-def _read_recorded(form: str, source: HistorySource, least_known: float | None) -> Trace:
+def _read_recorded(form: str, source: HistorySource, extent: TraceExtent) -> Trace:
     """Return the trace of a history in a known format."""
+    least_known, drop = extent.get("least_known"), extent.get("drop_site_wide_days")
     is_fixed = least_known is not None and form not in DAY_READERS
     _reject_option(
         is_fixed, "--known", f"a {'saved' if form == 'trace' else form} trace has fixed pages"
@@ -192,27 +199,33 @@ def _read_recorded(form: str, source: HistorySource, least_known: float | None) 
         raise UsageError(
             f"{source.part!r}: a {form} trace has no parts to select; leave the name out"
         )
+    _reject_option(
+        drop is not None and form == "trace",
+        "--drop-site-wide-days",
+        "a saved trace has fixed days",
+    )
     if form == "trace":
         return open_saved_trace(source.path)
     if form == "parquet":
-        return _read_named(source.path, source.part or "mixed")
-    return _read_days(form, source, MIN_KNOWN_SHARE if least_known is None else least_known)
+        return _read_named(source.path, source.part or "mixed", drop)
+    known_share = MIN_KNOWN_SHARE if least_known is None else least_known
+    return _read_days(form, source, known_share, drop=bool(drop))
 
 
-def _read_named(path: Path, name: str) -> Trace:
+def _read_named(path: Path, name: str, drop: bool | None) -> Trace:
     """Return a named trace of daily observations; a page's site is its source."""
     _require_one_of(NAMED_TRACES, name, f"of {path}")
     table = day_table.read_day_table(path)
-    trace_cells = cells_of_named_trace(table, name)
-    sites = [source_of(table.parts[page]) for page in trace_cells.pages]
-    return _build(name, table, trace_cells, sites)
+    trace_cells = cells_of_named_trace(table, name, drop=drop)
+    return _build(name, table, trace_cells, [source_of(part) for part in table.parts])
 
 
-def _read_days(form: str, source: HistorySource, least_known: float) -> Trace:
+def _read_days(form: str, source: HistorySource, least_known: float, *, drop: bool) -> Trace:
     """Return the trace of all days of a history, of the pages with enough known days."""
     table = DAY_READERS[form](source)
     _require_days(table, source.path)
-    trace_cells = cells_of_all_days(table, min_known_share=least_known)
+    sites = [_address(url).site for url in table.urls]
+    trace_cells = cells_of_all_days(table, min_known_share=least_known, sites=sites, drop=drop)
     if not len(trace_cells.pages):
         best_share = count_known_days(table).max() / day_span(table)
         raise BadInputError(
@@ -221,7 +234,7 @@ def _read_days(form: str, source: HistorySource, least_known: float) -> Trace:
             f" {best_share:.1%}; look more often, give a lower share (--known), or correct wrong"
             " times"
         )
-    return _build(source.part or _trace_name(source.path.resolve()), table, trace_cells, None)
+    return _build(source.part or _trace_name(source.path.resolve()), table, trace_cells, sites)
 
 
 def _day(number: int) -> str:
@@ -238,20 +251,18 @@ def _trace_name(path: Path) -> str:
     return path.name if path.is_dir() else input_name(path)
 
 
-def _build(
-    name: str, table: PageDayTable, trace_cells: TraceCells, sites: Sequence[str] | None
-) -> Trace:
-    """Return the trace of some cells, with the group keys and importance of their pages."""
-    locations = [
-        page_address(canonical_url(table.urls[page]) or table.urls[page])
-        for page in trace_cells.pages
-    ]
+def _build(name: str, table: PageDayTable, trace_cells: TraceCells, sites: Sequence[str]) -> Trace:
+    """Return the trace of some cells, with the group keys and importance of their pages.
+
+    ``sites`` are the sites of all pages of the table.
+    """
+    locations = [_address(table.urls[page]) for page in trace_cells.pages]
     keys = PageGroupKeys(
         hosts=hash_names([location.host for location in locations]),
-        sites=hash_names(sites or [location.site for location in locations]),
+        sites=hash_names([sites[page] for page in trace_cells.pages]),
         directories=hash_names([location.directory for location in locations]),
     )
-    return build_trace(
+    trace = build_trace(
         name,
         keys,
         trace_cells.changed,
@@ -259,6 +270,11 @@ def _build(
         importance=None if table.importance is None else table.importance[trace_cells.pages],
         new_links=trace_cells.new_links,
     )
+    return replace(trace, site_wide_days=trace_cells.site_wide_days)
+
+
+def _address(url: str) -> PageAddress:
+    return page_address(canonical_url(url) or url)
 
 
 def _require_days(table: PageDayTable, path: Path) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
+from freshet.backtest.site_wide_days import SiteWideDay, SiteWideDays
 from freshet.backtest.trace import PageGroupKeys, Trace, trace_page_table
 from freshet.core.errors import BadInputError, NoSpaceError, UsageError
 from freshet.core.files import lock_partial, partial_path, remove_abandoned_partials
@@ -25,6 +26,7 @@ from freshet.core.files import lock_partial, partial_path, remove_abandoned_part
 MANIFEST_FILE = "trace.json"
 KIND, VERSION = "freshet trace", 1
 KEYS = ("hosts", "sites", "directories")
+DAY_COUNTS = ("day", "observed", "changed")
 
 Column = NDArray[Any]
 
@@ -38,6 +40,7 @@ class TraceManifest:
     cycles: int
     new_links: bool
     digest: str
+    site_wide_days: dict[str, Any] | None = None
     kind: str = KIND
     version: int = VERSION
 
@@ -51,7 +54,12 @@ def require_new_folder(folder: Path) -> None:
 def save_trace(trace: Trace, folder: Path) -> None:
     """Write a trace into a new folder, which appears when it is complete."""
     manifest = TraceManifest(
-        trace.name, len(trace.pages), trace.cycles, trace.new_links is not None, trace.digest
+        trace.name,
+        len(trace.pages),
+        trace.cycles,
+        trace.new_links is not None,
+        trace.digest,
+        None if trace.site_wide_days is None else asdict(trace.site_wide_days),
     )
     with _appearing(folder) as temporary_folder:
         for name, column in _columns(trace).items():
@@ -82,10 +90,25 @@ def open_saved_trace(folder: Path) -> Trace:
         _mapped(folder, "changed", np.uint8, bits_shape),
         _mapped(folder, "unknown", np.uint8, bits_shape),
         _mapped(folder, "new_links", np.uint16, (cycles, pages)) if manifest.new_links else None,
+        site_wide_days=_site_wide_days(folder, manifest.site_wide_days),
     )
     if trace.digest != manifest.digest:
         raise _damaged(folder, "the digest of its columns differs")
     return trace
+
+
+def _site_wide_days(folder: Path, content: dict[str, Any] | None) -> SiteWideDays | None:
+    """Return the site-wide days of a manifest."""
+    if content is None:
+        return None
+    try:
+        days = tuple(
+            SiteWideDay(str(day["site"]), *(int(day[name]) for name in DAY_COUNTS))
+            for day in content["days"]
+        )
+        return SiteWideDays(days, bool(content["are_dropped"]))
+    except (TypeError, ValueError, KeyError) as error:
+        raise _damaged(folder, f"{MANIFEST_FILE} has other site-wide days ({error})") from error
 
 
 def _columns(trace: Trace) -> dict[str, Column]:

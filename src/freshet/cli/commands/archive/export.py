@@ -103,6 +103,7 @@ def export_trace(
     trace: trace_options.TracePartOption = "",
     impute: trace_options.ImputeOption = None,
     min_known_share: trace_options.MinKnownOption = None,
+    drop_site_wide_days: trace_options.SiteWideDaysOption = None,
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
@@ -117,6 +118,7 @@ def export_trace(
         impute=impute,
         quiet=as_json,
         least_known=min_known_share,
+        drop_site_wide_days=drop_site_wide_days,
     )
     save_trace(loaded_trace, folder)
     pages, cycles = len(loaded_trace.pages), loaded_trace.cycles

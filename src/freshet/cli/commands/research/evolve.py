@@ -37,6 +37,7 @@ from freshet.cli.trace_options import (
     ImputeOption,
     MinKnownOption,
     PageCountOption,
+    SiteWideDaysOption,
     TraceArgument,
     TraceFormatOption,
     TraceNameOption,
@@ -85,6 +86,7 @@ def learn(
     name: TraceNameOption = "",
     impute: ImputeOption = None,
     min_known_share: MinKnownOption = None,
+    drop_site_wide_days: SiteWideDaysOption = None,
     pages: PageCountOption = None,
     cycles: CycleCountOption = None,
     terminals: Annotated[
@@ -214,6 +216,7 @@ def learn(
         pages=pages,
         cycles=cycles,
         least_known=min_known_share,
+        drop_site_wide_days=drop_site_wide_days,
     )
     processes = LocalEngine(workers).processes
     run_search = partial(evolve, trace, task, files=files, workers=processes, device=device)

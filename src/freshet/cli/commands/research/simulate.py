@@ -60,6 +60,7 @@ def simulate(
     trace: trace_options.TraceNameOption = "",
     impute: trace_options.ImputeOption = None,
     min_known_share: trace_options.MinKnownOption = None,
+    drop_site_wide_days: trace_options.SiteWideDaysOption = None,
     pages: trace_options.PageCountOption = None,
     cycles: trace_options.CycleCountOption = None,
     policy: Annotated[
@@ -127,6 +128,7 @@ def simulate(
         pages=pages,
         cycles=cycles,
         least_known=min_known_share,
+        drop_site_wide_days=drop_site_wide_days,
     )
     for name in models_trained_on(trace_used, names):
         print_warning(f"{name} was learned on these pages and may do worse on others")
@@ -145,6 +147,8 @@ def simulate(
     description = _describe_trace(trace_used, generated=trace_path is None)
     start = ", from a cold start" if cold else ""
     print_text(f"{description}; means of {count_text(seeds, 'seed')}{start}", "bold")
+    if trace_used.site_wide_days is not None and trace_used.site_wide_days.days:
+        print_text(trace_used.site_wide_days.describe())
     _print(rows, budgets)
     if curves is not None:
         print_text(f"wrote the measures of every cycle to {curves}")
