@@ -1,7 +1,9 @@
-"""Run the experiment: ``python -m experiments.wild replay DATA [--policy P]``."""
+"""Run the experiment: ``python -m experiments.wild [--data DIR]``, or ``replay`` with a policy."""
 
 import argparse
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -9,6 +11,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from experiments.wild.data import pages_folder
+from experiments.wild.document import fill_tables
+from experiments.wild.evaluation import WildRow, as_json, as_text, wild_rows
+from experiments.wild.expected_figures import (
+    read_figures,
+    save_figures,
+    trace_record,
+    with_crawls,
+    with_replays,
+)
+from experiments.wild.experiment import (
+    QUICK_SIZE,
+    ExperimentSize,
+    crawl_tasks,
+    experiment_sources,
+    run_tasks,
+)
 from experiments.wild.generated_pages import GeneratedSites, generate_histories
 from experiments.wild.page_history import (
     PageHistory,
@@ -19,9 +38,11 @@ from experiments.wild.page_history import (
 from experiments.wild.replay import ReplayOptions, ReplayResult, replay
 from freshet.core.errors import FreshetError
 
-PAGES_FOLDER = "pages"
+DATA_VARIABLE = "FRESHET_DATA"
 NO_DATA = "generated pages; give a folder for the real ones"
 DEFAULTS = ReplayOptions()
+REPLAYED_PAGES = 408
+REPLAYED_POLICIES = ("changes", "freshness", "nutch", "stormcrawler", "age")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -31,6 +52,52 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.run(options)
     except FreshetError as error:
         sys.exit(f"experiments.wild: {error}")
+
+
+def run_experiment(options: argparse.Namespace) -> None:
+    """Simulate every policy on the raw traces, and print the figures."""
+    size = replace(QUICK_SIZE if options.quick else ExperimentSize(), processes=options.processes)
+    sources = [
+        source
+        for source in experiment_sources(options.data, is_quick=options.quick)
+        if not options.trace or source.name in options.trace
+    ]
+    tasks = [task for source in sources for task in crawl_tasks(source, size)]
+    rows = list(wild_rows(list(run_tasks(options.data, tasks, size, _show_progress))))
+    if options.keep and options.data and not options.quick:
+        figures = with_crawls(read_figures(), [trace_record(source) for source in sources], rows)
+        save_figures(figures)
+    if options.replays:
+        save_figures(with_replays(read_figures(), replay_all(options.data)))
+    if options.document:
+        text = options.document.read_text("utf-8")
+        options.document.write_text(fill_tables(text, read_figures()), "utf-8")
+    print_rows(options, rows)
+
+
+def print_rows(options: argparse.Namespace, rows: Sequence[WildRow]) -> None:
+    """Print the figures of the simulated crawls."""
+    data = str(options.data or NO_DATA)
+    text = as_json(data, rows) if options.json else f"wild: {data}\n{as_text(rows)}"
+    sys.stdout.write(f"{text}\n")
+
+
+def replay_all(data: Path | None) -> list[ReplayResult]:
+    """Replay the pages with each policy in turn, each in a process of its own."""
+    results = []
+    for policy in REPLAYED_POLICIES:
+        command = [
+            sys.executable,
+            "-m",
+            "experiments.wild",
+            "replay",
+            *([str(data)] if data else []),
+        ]
+        command += ["--pages", str(REPLAYED_PAGES), "--policy", policy, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        results += [ReplayResult(**row) for row in json.loads(done.stdout)["rows"]]
+        sys.stderr.write(f"replayed {policy}\n")
+    return results
 
 
 def run_replay(options: argparse.Namespace) -> None:
@@ -73,18 +140,42 @@ def replay_text(result: ReplayResult) -> str:
     )
 
 
-def pages_folder(data: Path) -> Path:
-    """Return the folder of the recorded pages: ``pages`` in the data folder, or that folder."""
-    return data / PAGES_FOLDER if (data / PAGES_FOLDER).is_dir() else data
-
-
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
     parser = argparse.ArgumentParser(prog="python -m experiments.wild", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    command = commands.add_parser(
-        "replay", help="crawl recorded pages with the real program over HTTP at a fast clock"
+    parser.set_defaults(run=run_experiment)
+    default_data = os.environ.get(DATA_VARIABLE)
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path(default_data) if default_data else None,
+        help=f"folder that contains pages/; default: {DATA_VARIABLE}, else pages are generated",
     )
+    parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
+    parser.add_argument(
+        "--quick", action="store_true", help="use one trace, one budget, one seed, few policies"
+    )
+    parser.add_argument("--trace", action="append", help="use only this trace; may be repeated")
+    parser.add_argument(
+        "--processes", type=int, default=0, help="number of processes; 0: one for each core"
+    )
+    parser.add_argument("--keep", action="store_true", help="store the figures in expected.json")
+    parser.add_argument(
+        "--replays", action="store_true", help="store new live replays in expected.json too"
+    )
+    parser.add_argument(
+        "--document", type=Path, help="Markdown file whose tables get the stored figures"
+    )
+    commands = parser.add_subparsers(metavar="COMMAND")
+    _add_replay_options(
+        commands.add_parser(
+            "replay", help="crawl recorded pages with the real program over HTTP at a fast clock"
+        )
+    )
+    return parser
+
+
+def _add_replay_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run_replay)
     command.add_argument(
         "data",
@@ -116,7 +207,6 @@ def make_parser() -> argparse.ArgumentParser:
         help="further setting in TOML, such as rounds.share=0; may be repeated",
     )
     command.add_argument("--json", action="store_true", help="print one JSON document")
-    return parser
 
 
 def utc_date(text: str) -> datetime:
@@ -126,6 +216,11 @@ def utc_date(text: str) -> datetime:
     '2026-04-01T00:00:00+00:00'
     """
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def _show_progress(done: int, total: int) -> None:
+    sys.stderr.write(f"\rcrawl {done} of {total}" + ("\n" if done == total else ""))
+    sys.stderr.flush()
 
 
 if __name__ == "__main__":

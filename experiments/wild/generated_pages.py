@@ -11,7 +11,7 @@ from freshet.core.clock import to_epoch
 from freshet.core.tables import DAY_SECONDS
 
 DAYS_BEFORE = 30
-MEDIAN_DAYS, LOG_SPREAD = 20.0, 1.5
+MEDIAN_DAYS, LOG_SPREAD = 60.0, 1.5
 MIN_EVENT_SHARE, MAX_EVENT_SHARE = 0.3, 0.95
 SITE_WORDS = ("harbour", "garden", "archive", "market", "station", "library", "theatre", "mill")
 
@@ -22,7 +22,7 @@ class GeneratedSites:
 
     sites: int = 4
     pages_per_site: int = 100
-    event_days: float = 20.0
+    event_days: float = 30.0
     seed: int = 1
 
 

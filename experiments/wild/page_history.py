@@ -12,7 +12,7 @@ import polars as pl
 from freshet.core.clock import to_epoch
 from freshet.core.errors import BadInputError
 
-PARTS = (
+SPRING_PARTS = (
     "ota_contrib_snap", "ota_contrib_snap_b", "ota_contrib_snap_c", "ota_contrib_snap_d",
     "ota_france_snap", "claude_docs", "gdocs_spanner",
 )  # fmt: skip
@@ -57,25 +57,33 @@ def site_of_part(part: str) -> str:
     return part[:-2] if part.endswith(CONTINUATION_SUFFIXES) else part
 
 
-def recorded_pages(folder: Path, start: datetime) -> list[tuple[str, str]]:
+def recorded_pages(
+    folder: Path, start: datetime, parts: Sequence[str] = SPRING_PARTS
+) -> list[tuple[str, str]]:
     """Return part and name of the pages with a version by ``start`` and two versions in all."""
     return [
         (part, page)
-        for part in PARTS
+        for part in parts
         for page in _pages_of_part(_versions_file(folder, part), start)
     ]
 
 
 def read_histories(
-    folder: Path, pages: Sequence[tuple[str, str]], start: datetime, days: float
+    folder: Path,
+    pages: Sequence[tuple[str, str]],
+    start: datetime,
+    days: float,
+    *,
+    with_bodies: bool = True,
 ) -> list[PageHistory]:
     """Read the versions of pages that are served from ``start`` on, for so many days."""
-    end = start + timedelta(days=days)
+    span = (start, start + timedelta(days=days))
     histories: dict[tuple[str, str], PageHistory] = {}
-    for part in PARTS:
+    for part in dict.fromkeys(part for part, _ in pages):
         names = [page for page_part, page in pages if page_part == part]
-        for page, table in _version_tables(_versions_file(folder, part), names):
-            histories[part, page] = _history(part, page, table, (start, end))
+        path = _versions_file(folder, part)
+        for page, table in _version_tables(path, names, with_bodies=with_bodies):
+            histories[part, page] = _history(part, page, table, span)
     return [histories[page] for page in pages]
 
 
@@ -119,8 +127,10 @@ def _pages_of_part(path: Path, start: datetime) -> list[str]:
     return sorted(table.filter(is_recorded)["page"])
 
 
-def _version_tables(path: Path, names: Sequence[str]) -> Iterator[tuple[str, pl.DataFrame]]:
-    columns = ["page", "time", "html", "kind", "text_hash"]
+def _version_tables(
+    path: Path, names: Sequence[str], *, with_bodies: bool
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    columns = ["page", "time", "kind", "text_hash", *(["html"] if with_bodies else [])]
     versions = pl.scan_parquet(path).select(columns).filter(pl.col("page").is_in(list(names)))
     for (page,), table in versions.collect().group_by(["page"]):
         yield str(page), table.sort("time")
@@ -134,11 +144,12 @@ def _history(
     start, end = map(to_epoch, span)
     first = max(0, bisect_right(times, start) - 1)
     served = table[first : bisect_right(times, end)]
+    bodies = served["html"] if "html" in served.columns else ()
     return PageHistory(
         site_of_part(part),
         page,
         tuple(map(to_epoch, served["time"])),
         tuple(served["text_hash"]),
-        tuple((html or "").encode("utf-8", "replace") for html in served["html"]),
+        tuple((html or "").encode("utf-8", "replace") for html in bodies),
         is_markdown=table["kind"][0] == "markdown",
     )

@@ -1,0 +1,43 @@
+"""The policies that are compared: all of the program, ceilings, and the default without a part."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from freshet.backtest.continuous.comparison import make_live_selector
+from freshet.backtest.continuous.ground_truth import GroundTruth
+from freshet.backtest.cycle_crawl import Selector
+from freshet.schedule.policies import POLICY_NAMES
+
+ROUND_ROBIN = "age"
+CEILINGS = ("known-rate-changes", "known-rate")
+DEFAULTS = ("bayes-changes", "bayes-freshness")
+QUICK_NAMES = (ROUND_ROBIN, "nutch", "stormcrawler", *DEFAULTS)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyVariant:
+    """A policy under a name; ``make`` takes the ground truth and a seed."""
+
+    name: str
+    make: Callable[[GroundTruth, int], Selector]
+
+
+def compared_policies(*, quick: bool = False) -> list[PolicyVariant]:
+    """Return all policies and the ceilings; quick: round-robin, the crawlers' rules, defaults."""
+    names = QUICK_NAMES if quick else (*POLICY_NAMES, *CEILINGS)
+    return [named_policy(name) for name in names]
+
+
+def named_policy(name: str) -> PolicyVariant:
+    """Return a policy of the program, or an oracle, by its name."""
+    return PolicyVariant(name, lambda truth, seed: make_live_selector(name, truth, seed))
+
+
+def ablated_policies() -> list[PolicyVariant]:
+    """Return the default policies, each without one of its parts."""
+    return []
+
+
+def all_variants() -> dict[str, PolicyVariant]:
+    """Return every variant by its name."""
+    return {variant.name: variant for variant in (*compared_policies(), *ablated_policies())}

@@ -1,0 +1,49 @@
+"""Simulated crawls of a small generated trace."""
+
+import json
+
+import pytest
+from experiments.wild import __main__ as command
+from experiments.wild import experiment
+from experiments.wild.experiment import (
+    CrawlTask,
+    ExperimentSize,
+    crawl_tasks,
+    experiment_sources,
+    run_tasks,
+)
+
+SMALL = ExperimentSize((0.05,), seeds=2, is_quick=True, processes=1)
+
+
+@pytest.fixture(autouse=True)
+def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiment, "QUICK_PAGES_PER_SITE", 6)
+
+
+def test_every_policy_crawls_from_both_starts_with_every_budget() -> None:
+    (source,) = experiment_sources(None, is_quick=False)
+    tasks = list(crawl_tasks(source, ExperimentSize()))
+    assert len(set(tasks)) == len(tasks)
+    assert {(task.start, task.budget) for task in tasks if task.policy == "nutch"} == {
+        (start, budget) for start in ("warm", "cold") for budget in (0.02, 0.05, 0.1, 0.2)
+    }
+
+
+def test_a_cold_crawl_is_less_fresh_than_a_warm_one() -> None:
+    tasks = [CrawlTask("generated", "age", 0.05, start) for start in ("warm", "cold")]
+    warm, cold = run_tasks(None, tasks, SMALL)
+    assert len(warm.freshness) == len(warm.changerate) == 2
+    assert min(warm.freshness) > max(cold.freshness)
+
+
+def test_without_data_the_output_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(command.DATA_VARIABLE, raising=False)
+    monkeypatch.setattr(command, "QUICK_SIZE", ExperimentSize((0.05,), 1, is_quick=True))
+    command.main(["--quick", "--json", "--processes", "1"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["data"].startswith("generated pages")
+    policies = {row["policy"] for row in document["rows"]}
+    assert policies == {"age", "nutch", "stormcrawler", "bayes-changes", "bayes-freshness"}
