@@ -10,6 +10,7 @@ import pytest
 from freshet.backtest import Trace, simulate
 from freshet.backtest.comparison import check_request, result_rows, run_policies, write_curves
 from freshet.backtest.continuous.comparison import run_policies_continuously
+from freshet.backtest.page_bootstrap import PageBootstrap
 from freshet.core.errors import UsageError
 from freshet.schedule.policies import make_policy
 from tests.backtest.traces import by_chance, drawn, in_groups
@@ -58,7 +59,9 @@ def test_every_policy_is_compared_with_the_baseline_at_the_same_budget(trace: Tr
 
 def test_a_policy_ties_with_itself(trace: Trace) -> None:
     result, same = (next(run_policies(trace, ["age"], [0.05], seeds=3)) for _ in range(2))
-    comparison = result.compare(same, "freshness")
+    comparisons = result.compare(same, PageBootstrap(trace.pages.sites))
+    comparison = next(each for each in comparisons if each.measure == "freshness")
+    assert (comparison.low, comparison.high) == (0.0, 0.0)
     assert (comparison.difference, comparison.p, comparison.won, comparison.lost) == (
         0.0,
         1.0,

@@ -10,7 +10,15 @@ import numpy as np
 
 from freshet.backtest import Trace, selectors, simulate
 from freshet.backtest.cycle_crawl import warm_up_cycles
-from freshet.backtest.metrics import COMPARED_METRICS, BacktestMetrics, MetricCurves
+from freshet.backtest.metrics import (
+    COMPARED_METRICS,
+    UNDEFINED,
+    BacktestMetrics,
+    MetricCurves,
+    PageFigures,
+    sum_page_figures,
+)
+from freshet.backtest.page_bootstrap import BootstrapInterval, PageBootstrap
 from freshet.backtest.significance import (
     ConfidenceInterval,
     confidence_interval,
@@ -28,6 +36,8 @@ if TYPE_CHECKING:
 else:
     table = OptionalPackage("freshet.archive.exporters.table", extra="parquet")
 
+NO_INTERVAL = BootstrapInterval(UNDEFINED, UNDEFINED, UNDEFINED)
+
 
 @dataclass(frozen=True, slots=True)
 class PolicyComparison:
@@ -35,7 +45,8 @@ class PolicyComparison:
 
     ``difference`` is the mean over the cycles with its 95 % ``margin``, ``p`` the p-value of the
     paired test over cycles. A cycle is ``won`` or ``lost`` if the test over seeds finds a
-    difference.
+    difference. ``low`` and ``high`` are the bootstrap interval of the difference over pages; NaN
+    for metrics without one.
     """
 
     policy: str
@@ -48,6 +59,8 @@ class PolicyComparison:
     tied: int
     won_by: float
     lost_by: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +72,8 @@ class BacktestRow:
     of the 95 % interval of the mean over seeds, NaN for a single seed. ``imputed`` says that
     unknown changes of the trace were imputed, ``cold`` that the crawl had no warm-up.
     ``site_wide_days`` counts the days on which a whole site changed, and ``site_wide_days_dropped``
-    says whether the trace lacks them.
+    says whether the trace lacks them. Fields that end in ``_low`` and ``_high`` are the bootstrap
+    interval over pages, and ``resampled`` says what it resamples.
     """
 
     policy: str
@@ -93,6 +107,11 @@ class BacktestRow:
     detected_ci: float
     new_links_ci: float
     links_detected_ci: float
+    changerate_low: float
+    changerate_high: float
+    freshness_low: float
+    freshness_high: float
+    resampled: str
     against: tuple[PolicyComparison, ...] = ()
 
 
@@ -110,21 +129,34 @@ class PolicyResult:
 
     def to_row(self, trace: Trace, baseline: "PolicyResult | None" = None) -> BacktestRow:
         """Return the means over the seeds, and their comparison with a baseline."""
-        metrics = [run.overall() for run in self.runs]
+        bootstrap = PageBootstrap(trace.pages.sites)
+        comparisons = () if baseline is None else self.compare(baseline, bootstrap)
+        return _result_row(trace, self, bootstrap, comparisons)
+
+    def page_figures(self) -> PageFigures:
+        """Return the figures of the pages over all seeds."""
+        return sum_page_figures([run.page_figures for run in self.runs if run.page_figures])
+
+    def compare(
+        self, baseline: "PolicyResult", bootstrap: PageBootstrap
+    ) -> tuple[PolicyComparison, ...]:
+        """Compare every metric that has values with a baseline's on the same trace and budget."""
+        intervals = bootstrap.differences(self.page_figures(), baseline.page_figures())
+        by_measure = {"changerate": intervals.changerate, "freshness": intervals.freshness}
         comparisons = (
-            ()
-            if baseline is None
-            else tuple(self.compare(baseline, name) for name in COMPARED_METRICS)
+            self._compare(baseline, name, by_measure.get(name, NO_INTERVAL))
+            for name in COMPARED_METRICS
         )
-        decided = tuple(
+        return tuple(
             comparison
             for comparison in comparisons
             if comparison.won + comparison.lost + comparison.tied
         )
-        return _result_row(trace, self, metrics, decided)
 
-    def compare(self, baseline: "PolicyResult", measure: str) -> PolicyComparison:
-        """Compare one metric with a baseline's on the same trace and budget."""
+    def _compare(
+        self, baseline: "PolicyResult", measure: str, interval: BootstrapInterval
+    ) -> PolicyComparison:
+        """Compare one metric with a baseline's."""
         ours, theirs = self.metric_values(measure), baseline.metric_values(measure)
         difference = paired_difference(ours.mean(axis=0), theirs.mean(axis=0))
         wins = count_cycle_wins(ours, theirs)
@@ -139,6 +171,8 @@ class PolicyResult:
             tied=wins.tied,
             won_by=wins.won_by,
             lost_by=wins.lost_by,
+            low=interval.low,
+            high=interval.high,
         )
 
     def metric_values(self, measure: str) -> FloatArray:
@@ -223,10 +257,12 @@ def check_request(names: Sequence[str], budgets: Sequence[float], seeds: int) ->
 def _result_row(
     trace: Trace,
     result: PolicyResult,
-    metrics: Sequence[BacktestMetrics],
+    bootstrap: PageBootstrap,
     comparisons: tuple[PolicyComparison, ...],
 ) -> BacktestRow:
     """Return the means of the metrics of several seeds, with their intervals."""
+    metrics = [run.overall() for run in result.runs]
+    page_intervals = bootstrap.intervals(result.page_figures())
     site_wide_days = trace.site_wide_days or SiteWideDays()
     intervals = {field.name: _interval(metrics, field.name) for field in fields(BacktestMetrics)}
     figures: dict[str, Any] = {name: interval.mean for name, interval in intervals.items()}
@@ -242,6 +278,11 @@ def _result_row(
         cold=result.cold,
         site_wide_days=len(site_wide_days.days),
         site_wide_days_dropped=site_wide_days.are_dropped,
+        changerate_low=page_intervals.changerate.low,
+        changerate_high=page_intervals.changerate.high,
+        freshness_low=page_intervals.freshness.low,
+        freshness_high=page_intervals.freshness.high,
+        resampled=bootstrap.unit,
         against=comparisons,
         **figures,
     )

@@ -1,7 +1,7 @@
 """Metrics of a simulated crawl: changes found, their order, and the freshness of the copies."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from freshet.backtest.cycle_crawl import CycleResult
 from freshet.backtest.kernels import copies as kernels
 from freshet.core.tables import BoolArray
-from freshet.core.types import FloatArray
+from freshet.core.types import FloatArray, IndexArray
 
 UNDEFINED = float("nan")
 COMPARED_METRICS = ("changerate", "ndcg", "freshness")
@@ -77,10 +77,33 @@ class CycleMetrics:
 
 
 @dataclass(frozen=True, slots=True)
+class PageFigures:
+    """Figures of every page over the cycles that count.
+
+    ``changes_found`` counts the visits that found a change. ``fresh_shares`` are shares of the
+    cycles, or in continuous time of the time, in which the copy was fresh.
+    """
+
+    visits: IndexArray
+    changes_found: IndexArray
+    fresh_shares: FloatArray
+
+
+def sum_page_figures(runs: Sequence[PageFigures]) -> PageFigures:
+    """Return the sums of visits and changes over several crawls, and the means of fresh shares."""
+    return PageFigures(
+        np.sum([run.visits for run in runs], axis=0),
+        np.sum([run.changes_found for run in runs], axis=0),
+        np.mean([run.fresh_shares for run in runs], axis=0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class MetricCurves:
-    """Metrics of a crawl cycle by cycle."""
+    """Metrics of a crawl cycle by cycle, and figures of its pages."""
 
     cycles: tuple[CycleMetrics, ...]
+    page_figures: PageFigures | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.cycles)
@@ -125,7 +148,7 @@ def measure_crawl(cycles: Iterable[CycleResult], importance: FloatArray, k: int)
 def measure_cycles(cycles: Iterable[CycleResult], importance: FloatArray, k: int) -> MetricCurves:
     """Return the metrics of each cycle of a crawl with k visits a cycle."""
     meter = _CycleMeter(importance, k)
-    return MetricCurves(tuple(meter.measure(cycle) for cycle in cycles))
+    return MetricCurves(tuple(meter.measure(cycle) for cycle in cycles), meter.page_figures())
 
 
 def discount_weights(k: int) -> FloatArray:
@@ -159,10 +182,14 @@ class _CycleMeter:
         self._discounts = discount_weights(k)
         self._ideal_gains = cumulative_gains(k)
         self._weights = importance / importance.sum()
-        self._found_count = self._waited_cycles = self._found_links = 0
+        self._found_count = self._waited_cycles = self._found_links = self._cycle_count = 0
+        self._visits, self._hits, self._fresh_cycles = (
+            np.zeros(len(importance), np.int32) for _ in range(3)
+        )
 
     def measure(self, cycle: CycleResult) -> CycleMetrics:
         """Return the metrics of a cycle."""
+        self._add_page_figures(cycle)
         found_changes, missed_changes = cycle.found_changes, cycle.missed_changes
         self._found_count += found_changes.changes
         self._waited_cycles += found_changes.waited_cycles
@@ -195,6 +222,17 @@ class _CycleMeter:
                 self._found_links, self._found_links + (missed_changes.new_links or 0)
             ),
         )
+
+    def page_figures(self) -> PageFigures:
+        """Return the figures of the pages over the measured cycles."""
+        fresh_shares = self._fresh_cycles / max(1, self._cycle_count)
+        return PageFigures(self._visits, self._hits, fresh_shares)
+
+    def _add_page_figures(self, cycle: CycleResult) -> None:
+        self._cycle_count += 1
+        self._visits[cycle.visited_pages] += 1
+        self._hits[cycle.visited_pages] += cycle.changed
+        self._fresh_cycles += ~(cycle.stale | cycle.unseen)
 
     def _normalised_gain(self, cycle: CycleResult) -> float:
         """Return the normalised discounted gain; NaN if no copy was stale."""

@@ -58,6 +58,7 @@ class TimedCopies:
         self._time_sums = np.concatenate([[0.0], np.cumsum(truth.times - self._first_time)])
         self._fresh_seconds = self._unweighted_seconds = self._waited_seconds = 0.0
         self._found_count = 0
+        self._page_fresh_seconds = np.zeros(count)
 
     def exists(self, page_indices: PageIndices) -> BoolArray:
         """Return which pages have a copy."""
@@ -78,6 +79,7 @@ class TimedCopies:
         """Replace pages' copies at a moment; return which were stale."""
         stale: BoolArray = self._stale_times[page_indices] <= moment
         fresh_seconds = self._fresh_time(page_indices, moment)
+        self._page_fresh_seconds[page_indices] += fresh_seconds
         self._fresh_seconds += float(self._weights[page_indices] @ fresh_seconds)
         self._unweighted_seconds += float(fresh_seconds.sum()) / len(self._fetch_times)
         time_indices, change_times = self._truth.next_changes(page_indices, moment)
@@ -94,6 +96,7 @@ class TimedCopies:
         self._fresh_seconds -= self.fresh_seconds(now)
         self._unweighted_seconds -= self.unweighted_fresh_seconds(now)
         self._waited_seconds, self._found_count = 0.0, 0
+        self._page_fresh_seconds -= self.page_fresh_seconds(now)
 
     def fresh_seconds(self, now: float) -> float:
         """Return the mean time for which the copies were fresh by now, weighted by importance."""
@@ -104,6 +107,11 @@ class TimedCopies:
         """Return the mean time for which the copies were fresh by now, with equal weights."""
         fresh_seconds = self._fresh_time(np.arange(len(self._fetch_times)), now)
         return self._unweighted_seconds + float(fresh_seconds.mean())
+
+    def page_fresh_seconds(self, now: float) -> FloatArray:
+        """Return the time for which each copy was fresh by now."""
+        fresh_seconds = self._fresh_time(np.arange(len(self._fetch_times)), now)
+        return self._page_fresh_seconds + fresh_seconds
 
     def fresh_share(self, now: float) -> float:
         """Return the share of the pages whose copies are fresh now."""

@@ -8,6 +8,7 @@ import numpy as np
 from freshet.backtest.continuous.copies import ChangeDetections, TimedCopies
 from freshet.backtest.continuous.ground_truth import GroundTruth, index_lookup
 from freshet.backtest.cycle_crawl import Selector, build_visit_table
+from freshet.backtest.metrics import PageFigures
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps, PageIdArray
 
@@ -49,6 +50,9 @@ class SimulatedCrawler:
         self._batches_made = self.visits = self.changes_found = 0
         self._page_indices = index_lookup(truth.pages.ids)
         self._copies = TimedCopies(truth)
+        self._page_visits, self._page_changes = (
+            np.zeros(len(truth.pages), np.int32) for _ in range(2)
+        )
         policy.add(truth.pages)
 
     def warm_up(
@@ -62,6 +66,7 @@ class SimulatedCrawler:
             self._look(batches[batch_number % batches_per_day], self._start - seconds_before)
         self._copies.reset_totals(self._start)
         self.visits = self.changes_found = 0
+        self._page_visits[:], self._page_changes[:] = 0, 0
 
     def advance(self, until: datetime) -> CrawlerScore:
         """Make every visit due up to a moment, and return the score then."""
@@ -95,6 +100,12 @@ class SimulatedCrawler:
         """Return the fresh time by that moment, weighted by importance."""
         return self._copies.fresh_seconds(self._now)
 
+    def page_figures(self) -> PageFigures:
+        """Return the figures of the pages by that moment."""
+        fresh_seconds = self._copies.page_fresh_seconds(self._now)
+        elapsed = max(self._now - self._start, 1e-9)
+        return PageFigures(self._page_visits, self._page_changes, fresh_seconds / elapsed)
+
     def visit(self, now: float) -> None:
         """Let the policy select pages, look at them, and let it learn the results."""
         self._look(self._policy.choose(from_epoch(now), self._batch_size, HostCaps()).pages, now)
@@ -103,6 +114,8 @@ class SimulatedCrawler:
         page_indices = self._page_indices(pages)
         has_copy = self._copies.exists(page_indices)
         was_stale = self._copies.refresh(page_indices, now)
+        self._page_visits[page_indices] += 1
+        self._page_changes[page_indices] += was_stale
         self.visits += len(page_indices)
         self.changes_found += int(np.count_nonzero(was_stale))
         seems_changed = has_copy & (was_stale | self._truth.is_noisy[page_indices])

@@ -52,7 +52,7 @@ def crawl_by_day(
         days_measured.append(_day_metrics(day, totals_before, totals))
         totals_before = totals
         on_day(day)
-    return MetricCurves(tuple(days_measured))
+    return MetricCurves(tuple(days_measured), crawler.page_figures())
 
 
 @dataclass(frozen=True, slots=True)
