@@ -8,13 +8,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from experiments.wild.data import pages_folder
+from experiments.wild.data import RawTraceSource, open_source, pages_folder
 from experiments.wild.document import fill_tables
-from experiments.wild.evaluation import WildRow, as_json, as_text, wild_rows
+from experiments.wild.evaluation import WildRow, as_json, as_text, difference_rows, wild_rows
 from experiments.wild.expected_figures import (
+    StoredFigures,
     read_figures,
     save_figures,
     trace_record,
@@ -36,6 +38,7 @@ from experiments.wild.page_history import (
     sample_by_site,
 )
 from experiments.wild.replay import ReplayOptions, ReplayResult, replay
+from freshet.backtest.page_bootstrap import PageBootstrap
 from freshet.core.errors import FreshetError
 
 DATA_VARIABLE = "FRESHET_DATA"
@@ -62,17 +65,30 @@ def run_experiment(options: argparse.Namespace) -> None:
         for source in experiment_sources(options.data, is_quick=options.quick)
         if not options.trace or source.name in options.trace
     ]
-    tasks = [task for source in sources for task in crawl_tasks(source, size)]
-    rows = list(wild_rows(list(run_tasks(options.data, tasks, size, _show_progress))))
+    figures = reduce(
+        with_crawls, (simulate_source(options.data, source, size) for source in sources)
+    )
     if options.keep and options.data and not options.quick:
-        figures = with_crawls(read_figures(), [trace_record(source) for source in sources], rows)
-        save_figures(figures)
+        save_figures(with_crawls(read_figures(), figures))
     if options.replays:
         save_figures(with_replays(read_figures(), replay_all(options.data)))
     if options.document:
         text = options.document.read_text("utf-8")
         options.document.write_text(fill_tables(text, read_figures()), "utf-8")
-    print_rows(options, rows)
+    print_rows(options, figures.rows)
+
+
+def simulate_source(
+    data: Path | None, source: RawTraceSource, size: ExperimentSize
+) -> StoredFigures:
+    """Return the figures of all policies on one trace."""
+    results = list(run_tasks(data, list(crawl_tasks(source, size)), size, _show_progress))
+    bootstrap = PageBootstrap(open_source(source).pages.sites)
+    return StoredFigures(
+        traces=(trace_record(source),),
+        rows=tuple(wild_rows(results, bootstrap)),
+        differences=tuple(difference_rows(results, bootstrap)),
+    )
 
 
 def print_rows(options: argparse.Namespace, rows: Sequence[WildRow]) -> None:

@@ -6,12 +6,15 @@ left unchanged.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 
-from experiments.wild.evaluation import WildRow
+from experiments.wild.evaluation import DifferenceRow, WildRow
 from experiments.wild.expected_figures import StoredFigures
 from experiments.wild.variants import ablated_policies, compared_policies
 
-NO_VALUE = "\N{EN DASH}"
+NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
+MEASURE_OF_POLICY = {"bayes-changes": "changerate", "bayes-freshness": "freshness"}
+MEASURE_NAMES = {"changerate": "ChangeRate", "freshness": "freshness"}
 TABLE_PATTERN = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 Lines = Iterator[Sequence[str]]
@@ -40,12 +43,10 @@ def share(value: float) -> str:
 
 def trace_lines(figures: StoredFigures) -> Lines:
     """Yield the traces."""
-    yield "trace", "first day", "days", "pages", "changed days of pages"
+    yield "trace", "first day", "days", "pages", "changes", "site-wide days", "changes on them"
     for trace in figures.traces:
-        yield (
-            f"`{trace.name}`", trace.start, str(trace.days), f"{trace.pages:,}",
-            f"{trace.changes:,}",
-        )  # fmt: skip
+        counts = (trace.pages, trace.changes, trace.site_wide_days, trace.site_wide_changes)
+        yield f"`{trace.name}`", trace.start, str(trace.days), *(f"{count:,}" for count in counts)
 
 
 def crawl_lines(trace: str, start: str, policies: Sequence[str], figures: StoredFigures) -> Lines:
@@ -61,6 +62,36 @@ def crawl_lines(trace: str, start: str, policies: Sequence[str], figures: Stored
         cells = [rows.get((policy, budget)) for budget in budgets]
         if any(cells):
             yield f"`{policy}`", *map(_cell, cells)
+
+
+def difference_lines(trace: str, start: str, figures: StoredFigures) -> Lines:
+    """Yield how much the default policies are above the rules, with intervals."""
+    rows = {
+        (row.policy, row.rule, row.budget): row
+        for row in figures.differences
+        if (row.trace, row.start) == (trace, start)
+    }
+    budgets = sorted({budget for *_, budget in rows})
+    yield "above", *(f"{budget:.0%}".replace("%", " %") for budget in budgets)
+    for policy, rule in dict.fromkeys((policy, rule) for policy, rule, _ in rows):
+        measure = MEASURE_OF_POLICY[policy]
+        cells = (rows[policy, rule, budget] for budget in budgets)
+        texts = (_difference_cell(row, measure) for row in cells)
+        yield f"{MEASURE_NAMES[measure]}, `{policy}` above `{rule}`", *texts
+
+
+def _difference_cell(row: DifferenceRow, measure: str) -> str:
+    value, low, high = (getattr(row, measure + suffix) for suffix in ("", "_low", "_high"))
+    return f"{signed_share(value)} ({signed_share(low)} to {signed_share(high)})"
+
+
+def signed_share(value: float) -> str:
+    """Format a difference of shares.
+
+    >>> signed_share(0.0213), signed_share(-0.09) == MINUS + ".090"
+    ('+.021', True)
+    """
+    return ("+" if value >= 0 else MINUS) + share(abs(value))
 
 
 def replay_lines(figures: StoredFigures) -> Lines:
@@ -91,13 +122,20 @@ def _ablation_table(start: str) -> Callable[[StoredFigures], Lines]:
     return lambda figures: crawl_lines("raw", start, names, figures)
 
 
+def _difference_table(trace: str, start: str) -> Callable[[StoredFigures], Lines]:
+    return lambda figures: difference_lines(trace, start, figures)
+
+
+TRACE_TABLES = tuple(
+    product(("raw", "raw-may", "raw-october", "raw-january", "generated"), ("warm", "cold"))
+)
 TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {
     "traces": trace_lines,
     "replays": replay_lines,
+    **{f"{trace}-{start}": _crawl_table(trace, start) for trace, start in TRACE_TABLES},
     **{
-        f"{trace}-{start}": _crawl_table(trace, start)
-        for trace in ("raw", "raw-may", "raw-october", "raw-january", "generated")
-        for start in ("warm", "cold")
+        f"{trace}-{start}-differences": _difference_table(trace, start)
+        for trace, start in TRACE_TABLES
     },
     **{f"ablation-{start}": _ablation_table(start) for start in ("warm", "cold")},
 }

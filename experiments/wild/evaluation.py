@@ -1,11 +1,13 @@
-"""The figures of the experiment as rows, printed as a table or as JSON."""
+"""The figures of the experiment as rows with intervals, printed as a table or as JSON."""
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from statistics import fmean
+from itertools import product
 
 from experiments.wild.experiment import CrawlResult
+from experiments.wild.variants import DEFAULTS, RULES
+from freshet.backtest.page_bootstrap import PageBootstrap, PageIntervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +15,8 @@ class WildRow:
     """Figures of a policy on a trace with one budget, means over seeds.
 
     ``start`` is warm or cold. ``changerate`` is the share of visits that found a change.
-    ``freshness`` is the mean share of time in which copies equal their pages.
+    ``freshness`` is the mean share of time in which copies equal their pages. The bounds are those
+    of 95 % bootstrap intervals over pages.
     """
 
     trace: str
@@ -21,21 +24,69 @@ class WildRow:
     budget: float
     policy: str
     changerate: float
+    changerate_low: float
+    changerate_high: float
     freshness: float
+    freshness_low: float
+    freshness_high: float
 
 
-def wild_rows(results: Sequence[CrawlResult]) -> Iterator[WildRow]:
-    """Yield the row of every simulated crawl."""
+@dataclass(frozen=True, slots=True)
+class DifferenceRow:
+    """How much higher the figures of a policy are than those of a rule, with intervals."""
+
+    trace: str
+    start: str
+    budget: float
+    policy: str
+    rule: str
+    changerate: float
+    changerate_low: float
+    changerate_high: float
+    freshness: float
+    freshness_low: float
+    freshness_high: float
+
+
+def wild_rows(results: Sequence[CrawlResult], bootstrap: PageBootstrap) -> Iterator[WildRow]:
+    """Yield the row of every simulated crawl of one trace."""
     for result in results:
         task = result.task
+        changerate, freshness = round(result.changerate, 5), round(result.freshness, 5)
+        bounds = _bounds(bootstrap.intervals(result.page_figures))
         yield WildRow(
-            trace=task.source,
-            start=task.start,
-            budget=task.budget,
-            policy=task.policy,
-            changerate=round(fmean(result.changerate), 5),
-            freshness=round(fmean(result.freshness), 5),
-        )
+            task.source, task.start, task.budget, task.policy,
+            changerate, *bounds[:2], freshness, *bounds[2:],
+        )  # fmt: skip
+
+
+def difference_rows(
+    results: Sequence[CrawlResult], bootstrap: PageBootstrap
+) -> Iterator[DifferenceRow]:
+    """Yield the differences between the default policies and the rules on one trace."""
+    by_setting = {
+        (result.task.start, result.task.budget, result.task.policy): result for result in results
+    }
+    settings = dict.fromkeys((result.task.start, result.task.budget) for result in results)
+    for setting, policy, rule in product(settings, DEFAULTS, RULES):
+        ours, theirs = by_setting.get((*setting, policy)), by_setting.get((*setting, rule))
+        if ours is None or theirs is None:
+            continue
+        bounds = _bounds(bootstrap.differences(ours.page_figures, theirs.page_figures))
+        yield DifferenceRow(
+            ours.task.source, *setting, policy, rule,
+            round(ours.changerate - theirs.changerate, 5), *bounds[:2],
+            round(ours.freshness - theirs.freshness, 5), *bounds[2:],
+        )  # fmt: skip
+
+
+def _bounds(intervals: PageIntervals) -> list[float]:
+    """Return the bounds of ChangeRate and of freshness."""
+    return [
+        round(bound, 5)
+        for interval in (intervals.changerate, intervals.freshness)
+        for bound in (interval.low, interval.high)
+    ]
 
 
 def as_json(data: str, rows: Sequence[WildRow]) -> str:

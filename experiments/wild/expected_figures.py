@@ -7,21 +7,29 @@ from pathlib import Path
 from typing import Any
 
 from experiments.wild.data import RawTraceSource, open_source
-from experiments.wild.evaluation import WildRow
+from experiments.wild.evaluation import DifferenceRow, WildRow
 from experiments.wild.replay import ReplayResult
+from freshet.backtest.page_bootstrap import PageBootstrap
 
 EXPECTED = Path(__file__).with_name("expected.json")
 
 
 @dataclass(frozen=True, slots=True)
 class TraceRecord:
-    """A trace of the figures: its first day, its size, its changed days and its digest."""
+    """A trace of the figures: its first day, its size, its changes and its digest.
+
+    ``changes`` are changed days of pages, ``site_wide_changes`` those of them that fall on one of
+    the ``site_wide_days``. ``resampled`` says what the intervals resample.
+    """
 
     name: str
     start: str
     days: int
     pages: int
     changes: int
+    site_wide_days: int
+    site_wide_changes: int
+    resampled: str
     digest: str
 
 
@@ -31,18 +39,23 @@ class StoredFigures:
 
     traces: tuple[TraceRecord, ...] = ()
     rows: tuple[WildRow, ...] = ()
+    differences: tuple[DifferenceRow, ...] = ()
     replays: tuple[ReplayResult, ...] = ()
 
 
 def trace_record(source: RawTraceSource) -> TraceRecord:
     """Return the record of a trace."""
     trace = open_source(source)
+    site_wide_days = trace.site_wide_days.days if trace.site_wide_days else ()
     return TraceRecord(
         source.name,
         source.start.date().isoformat(),
         trace.cycles,
         len(trace.pages),
         int(trace.change_counts().sum()),
+        len(site_wide_days),
+        sum(day.changed for day in site_wide_days),
+        PageBootstrap(trace.pages.sites).unit,
         trace.digest,
     )
 
@@ -53,18 +66,23 @@ def read_figures(path: Path = EXPECTED) -> StoredFigures:
     return StoredFigures(
         tuple(TraceRecord(**record) for record in stored["traces"]),
         tuple(WildRow(**row) for row in stored["rows"]),
+        tuple(DifferenceRow(**row) for row in stored["differences"]),
         tuple(ReplayResult(**result) for result in stored["replays"]),
     )
 
 
-def with_crawls(
-    stored: StoredFigures, traces: Sequence[TraceRecord], rows: Sequence[WildRow]
-) -> StoredFigures:
+def with_crawls(stored: StoredFigures, new: StoredFigures) -> StoredFigures:
     """Return the figures with new crawls; those of other traces stay."""
-    names = {trace.name for trace in traces}
+    names = {trace.name for trace in new.traces}
     other_traces = [trace for trace in stored.traces if trace.name not in names]
     other_rows = [row for row in stored.rows if row.trace not in names]
-    return replace(stored, traces=(*other_traces, *traces), rows=(*other_rows, *rows))
+    other_differences = [row for row in stored.differences if row.trace not in names]
+    return replace(
+        stored,
+        traces=(*other_traces, *new.traces),
+        rows=(*other_rows, *new.rows),
+        differences=(*other_differences, *new.differences),
+    )
 
 
 def with_replays(stored: StoredFigures, results: Sequence[ReplayResult]) -> StoredFigures:
@@ -79,6 +97,7 @@ def save_figures(figures: StoredFigures, path: Path = EXPECTED) -> None:
     tables = {
         "traces": [asdict(trace) for trace in figures.traces],
         "rows": [asdict(row) for row in figures.rows],
+        "differences": [asdict(row) for row in figures.differences],
         "replays": [asdict(result) for result in figures.replays],
     }
     text = ",\n ".join(f'"{name}": {_lines(records)}' for name, records in tables.items())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from experiments.wild.variants import (
 from freshet.backtest.continuous.daily import crawl_by_day
 from freshet.backtest.continuous.ground_truth import GroundTruth, ground_truth_of_trace
 from freshet.backtest.cycle_crawl import visits_per_cycle
+from freshet.backtest.metrics import PageFigures, sum_page_figures
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.engine.local import LocalEngine
 from freshet.engine.result_cache import Columns
@@ -25,6 +27,7 @@ BUDGETS, ABLATION_BUDGETS, QUICK_BUDGETS = (0.02, 0.05, 0.10, 0.20), (0.05, 0.10
 SEEDS, QUICK_SEEDS = 3, 1
 QUICK_PAGES_PER_SITE = 40
 STARTS = ("warm", "cold")
+PAGE_FIGURE_NAMES = ("visits", "changes_found", "fresh_shares")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +55,12 @@ class CrawlTask:
 
 @dataclass(frozen=True, slots=True)
 class CrawlResult:
-    """The figures of a task, one for each seed."""
+    """The figures of a task, means over the seeds, and those of its pages."""
 
     task: CrawlTask
-    changerate: tuple[float, ...]
-    freshness: tuple[float, ...]
+    changerate: float
+    freshness: float
+    page_figures: PageFigures
 
 
 def crawl_tasks(source: RawTraceSource, size: ExperimentSize) -> Iterator[CrawlTask]:
@@ -81,9 +85,9 @@ def run_tasks(
     engine = LocalEngine(size.processes)
     results = engine.map(crawl_task, batches, total=len(batches), progress=progress)
     for task, columns in zip(tasks, results, strict=True):
-        yield CrawlResult(
-            task, tuple(columns["changerate"].tolist()), tuple(columns["freshness"].tolist())
-        )
+        page_figures = PageFigures(*(columns[name] for name in PAGE_FIGURE_NAMES))
+        changerate, freshness = (columns[name][0].item() for name in ("changerate", "freshness"))
+        yield CrawlResult(task, changerate, freshness, page_figures)
 
 
 def task_columns(data: Path | None, task: CrawlTask, size: ExperimentSize) -> Columns:
@@ -114,11 +118,12 @@ def crawl_task(columns: Columns) -> Columns:
         truth = source_truth(source, seed)
         warm_up_seed = None if values["is_cold"] else seed
         policy = variant.make(truth, seed)
-        curves = crawl_by_day(policy, truth, visits, trace.cycles, warm_up_seed=warm_up_seed)
-        runs.append(curves.overall())
+        runs.append(crawl_by_day(policy, truth, visits, trace.cycles, warm_up_seed=warm_up_seed))
+    page_figures = sum_page_figures([run.page_figures for run in runs if run.page_figures])
     return {
-        "changerate": np.array([run.changerate for run in runs]),
-        "freshness": np.array([run.freshness for run in runs]),
+        "changerate": np.array([fmean(run.overall().changerate for run in runs)]),
+        "freshness": np.array([fmean(run.overall().freshness for run in runs)]),
+        **{name: getattr(page_figures, name) for name in PAGE_FIGURE_NAMES},
     }
 
 

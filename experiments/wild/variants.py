@@ -11,7 +11,8 @@ from freshet.schedule.policies import POLICY_NAMES
 ROUND_ROBIN = "age"
 CEILINGS = ("known-rate-changes", "known-rate")
 DEFAULTS = ("bayes-changes", "bayes-freshness")
-QUICK_NAMES = (ROUND_ROBIN, "nutch", "stormcrawler", *DEFAULTS)
+RULES = (ROUND_ROBIN, "nutch", "stormcrawler")
+QUICK_NAMES = (*RULES, *DEFAULTS)
 
 
 @dataclass(frozen=True, slots=True)
