@@ -5,14 +5,14 @@ import pytest
 
 from freshet.backtest.comparison import PolicyResult, run_policies
 from freshet.backtest.continuous.comparison import run_policies_continuously
-from freshet.backtest.metrics import PageFigures
+from freshet.backtest.metrics import CrawledPageFigures
 from freshet.backtest.page_bootstrap import BootstrapInterval, PageBootstrap
 from freshet.core.types import FloatArray
 from tests.backtest.traces import by_chance, in_groups
 
 
-def figures(visits: list[int], changes: list[int], fresh: list[float]) -> PageFigures:
-    return PageFigures(
+def figures(visits: list[int], changes: list[int], fresh: list[float]) -> CrawledPageFigures:
+    return CrawledPageFigures(
         np.array(visits, np.int32), np.array(changes, np.int32), np.array(fresh, np.float64)
     )
 
@@ -45,7 +45,7 @@ def test_the_interval_is_that_of_a_plain_bootstrap() -> None:
     site_of_page = sites(*counts.tolist())
     pages = len(site_of_page)
     visits = rng.integers(1, 9, pages)
-    crawl = PageFigures(visits, rng.binomial(visits, 0.4), rng.random(pages))
+    crawl = CrawledPageFigures(visits, rng.binomial(visits, 0.4), rng.random(pages))
     found = PageBootstrap(site_of_page, resamples=4000).intervals(crawl)
     rates, fresh = [], []
     for _ in range(4000):

@@ -335,3 +335,21 @@ def test_a_saved_trace_knows_its_site_wide_days_and_cannot_drop_them(
     assert "--drop-site-wide-days has no effect here: a saved trace has fixed days" in refused.err
     generated = run("simulate", "--keep-site-wide-days")
     assert "--drop-site-wide-days has no effect here" in generated.err
+
+
+def test_recorded_moments_are_used_in_continuous_time(run: Run, tmp_path: Path) -> None:
+    rows = [
+        f"https://example.org/{page},{FIRST + timedelta(days=day)}T{hour:02}:00:00Z,{int(changed)}"
+        for page in range(4)
+        for day in range(6)
+        for hour, changed in ((3, False), (9, (page + day) % 2), (15, False))
+    ]
+    file = tmp_path / "looks.csv"
+    file.write_text("\n".join(["page,time,changed", *rows]) + "\n")
+    arguments = ["simulate", str(file), "--policy", "age", "--budget", "50%", "--seeds", "1"]
+    note = ", 100% of the changes at recorded moments; means of 1 seed"
+    assert note in run(*arguments, "--continuous").out
+    assert "recorded moments" not in run(*arguments).out
+    saved = str(tmp_path / "saved")
+    run("export", "trace", saved, "--from", str(file))
+    assert note in run("simulate", saved, *arguments[2:], "--continuous").out

@@ -14,8 +14,8 @@ from freshet.backtest.metrics import (
     COMPARED_METRICS,
     UNDEFINED,
     BacktestMetrics,
+    CrawledPageFigures,
     MetricCurves,
-    PageFigures,
     sum_page_figures,
 )
 from freshet.backtest.page_bootstrap import BootstrapInterval, PageBootstrap
@@ -133,7 +133,7 @@ class PolicyResult:
         comparisons = () if baseline is None else self.compare(baseline, bootstrap)
         return _result_row(trace, self, bootstrap, comparisons)
 
-    def page_figures(self) -> PageFigures:
+    def page_figures(self) -> CrawledPageFigures:
         """Return the figures of the pages over all seeds."""
         return sum_page_figures([run.page_figures for run in self.runs if run.page_figures])
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.backtest.site_wide_days import SiteWideDays, find_site_wide_days
-from freshet.backtest.trace import LinkCounts
-from freshet.core.tables import BoolArray, PageDayTable
+from freshet.backtest.trace import ChangeTimes, LinkCounts
+from freshet.core.clock import CYCLE_SECONDS
+from freshet.core.tables import DAY_SECONDS, BoolArray, PageDayTable
 from freshet.core.types import IndexArray
 
 MAX_DAYS = 180
@@ -43,14 +44,15 @@ NAMED_TRACES: Mapping[str, NamedTrace] = {
 class TraceCells:
     """Known changes by page and cycle; every table has a row per page and a column per cycle.
 
-    ``new_links`` is None if the observations have no link counts. ``site_wide_days`` are the days
-    on which whole sites changed.
+    ``new_links`` is None if the observations have no link counts, ``change_times`` if they do not
+    tell the moment of any change. ``site_wide_days`` are the days on which whole sites changed.
     """
 
     pages: IndexArray
     changed: BoolArray
     unknown: BoolArray
     new_links: LinkCounts | None = None
+    change_times: ChangeTimes | None = None
     site_wide_days: SiteWideDays | None = None
 
 
@@ -181,8 +183,30 @@ def _fill_grid(
         changed.reshape(shape),
         unknown.reshape(shape),
         np.minimum(links, MAX_NEW_LINKS).astype(np.uint16).reshape(shape) if len(links) else None,
+        _change_times(table, row_of_page, cycle_of_row),
         site_wide_days,
     )
+
+
+def _change_times(
+    table: PageDayTable, row_of_page: IndexArray, cycle_of_row: IndexArray
+) -> ChangeTimes | None:
+    """Return the recorded moments of changes in the grid, counted from its first cycle."""
+    if table.change_times is None:
+        return None
+    row_indices = np.flatnonzero(~np.isnan(table.change_times) & (cycle_of_row >= 0))
+    row_indices = row_indices[row_of_page[table.pages[row_indices]] >= 0]
+    if not len(row_indices):
+        return None
+    pages = row_of_page[table.pages[row_indices]].astype(np.int64)
+    seconds = table.change_times[row_indices] % DAY_SECONDS
+    seconds += cycle_of_row[row_indices] * CYCLE_SECONDS
+    order = np.lexsort((seconds, pages))
+    pages, seconds = pages[order], seconds[order]
+    is_distinct = np.append(True, (pages[1:] != pages[:-1]) | (seconds[1:] != seconds[:-1]))
+    pages, seconds = pages[is_distinct], seconds[is_distinct]
+    counts = np.bincount(pages, minlength=int(row_of_page.max()) + 1)
+    return ChangeTimes(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), seconds)
 
 
 def _grid_cells(

@@ -77,7 +77,7 @@ class CycleMetrics:
 
 
 @dataclass(frozen=True, slots=True)
-class PageFigures:
+class CrawledPageFigures:
     """Figures of every page over the cycles that count.
 
     ``changes_found`` counts the visits that found a change. ``fresh_shares`` are shares of the
@@ -89,9 +89,9 @@ class PageFigures:
     fresh_shares: FloatArray
 
 
-def sum_page_figures(runs: Sequence[PageFigures]) -> PageFigures:
+def sum_page_figures(runs: Sequence[CrawledPageFigures]) -> CrawledPageFigures:
     """Return the sums of visits and changes over several crawls, and the means of fresh shares."""
-    return PageFigures(
+    return CrawledPageFigures(
         np.sum([run.visits for run in runs], axis=0),
         np.sum([run.changes_found for run in runs], axis=0),
         np.mean([run.fresh_shares for run in runs], axis=0),
@@ -103,7 +103,7 @@ class MetricCurves:
     """Metrics of a crawl cycle by cycle, and figures of its pages."""
 
     cycles: tuple[CycleMetrics, ...]
-    page_figures: PageFigures | None = field(default=None, compare=False)
+    page_figures: CrawledPageFigures | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.cycles)
@@ -223,10 +223,10 @@ class _CycleMeter:
             ),
         )
 
-    def page_figures(self) -> PageFigures:
+    def page_figures(self) -> CrawledPageFigures:
         """Return the figures of the pages over the measured cycles."""
         fresh_shares = self._fresh_cycles / max(1, self._cycle_count)
-        return PageFigures(self._visits, self._hits, fresh_shares)
+        return CrawledPageFigures(self._visits, self._hits, fresh_shares)
 
     def _add_page_figures(self, cycle: CycleResult) -> None:
         self._cycle_count += 1

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.backtest.metrics import PageFigures
+from freshet.backtest.metrics import CrawledPageFigures
 from freshet.core.types import FloatArray, HashArray
 
 CONFIDENCE = 0.95
@@ -49,11 +49,13 @@ class PageBootstrap:
         self._resamples, self._seed = resamples, seed
         self.unit = BY_SITE if len(names) >= MIN_SITES else BY_PAGE
 
-    def intervals(self, figures: PageFigures) -> PageIntervals:
+    def intervals(self, figures: CrawledPageFigures) -> PageIntervals:
         """Return the intervals of a crawl's figures."""
         return self._intervals(_columns(figures))
 
-    def differences(self, figures: PageFigures, baseline: PageFigures) -> PageIntervals:
+    def differences(
+        self, figures: CrawledPageFigures, baseline: CrawledPageFigures
+    ) -> PageIntervals:
         """Return the intervals of the differences from another crawl of the same pages."""
         return self._intervals(_columns(figures), _columns(baseline))
 
@@ -86,7 +88,7 @@ class PageBootstrap:
             yield columns[pages].sum(axis=0)
 
 
-def _columns(figures: PageFigures) -> FloatArray:
+def _columns(figures: CrawledPageFigures) -> FloatArray:
     """Return visits, changes found, fresh shares and 1 for every page."""
     pages = len(figures.visits)
     return np.column_stack([

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_128
 
 from freshet.backtest.site_wide_days import SiteWideDays
+from freshet.core.clock import CYCLE_SECONDS
 from freshet.core.tables import DAY_SECONDS, BoolArray, PageIdArray, PageTable
 from freshet.core.types import FlagArray, FloatArray, HashArray, IndexArray
 
@@ -81,6 +82,17 @@ class Trace:
         """Whether unknown cells were imputed: some of them count as changed."""
         rows = zip(self.changed_bits, self.unknown_bits, strict=True)
         return any(np.any(changed & unknown) for changed, unknown in rows)
+
+    @property
+    def timed_share(self) -> float:
+        """Return the share of changed cells whose changes have recorded times."""
+        changes = int(np.bitwise_count(self.changed_bits).sum())
+        if self.change_times is None or not changes:
+            return 0.0
+        times = self.change_times
+        pages = np.repeat(np.arange(len(self.pages)), np.diff(times.starts))
+        cells = pages * self.cycles + times.times // CYCLE_SECONDS
+        return len(np.unique(cells)) / changes
 
     def change_counts(self) -> IndexArray:
         """Return the number of cycles in which each page changed."""

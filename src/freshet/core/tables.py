@@ -81,7 +81,8 @@ class PageDayTable:
     """The changes of pages by day, a row per page and day (days since 1970).
 
     ``pages`` are indices into ``urls``, ``parts`` and, if given, ``importance``, which hold a value
-    per page. ``new_links`` is -1 if it is not known.
+    per page. ``new_links`` is -1 if it is not known. ``change_times`` are the moments of changes
+    within the day in epoch seconds, NaN where they are not known.
     """
 
     pages: IndexArray
@@ -91,6 +92,7 @@ class PageDayTable:
     parts: tuple[str, ...]
     new_links: IndexArray | None = None
     importance: FloatArray | None = None
+    change_times: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.pages)

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from freshet.backtest.trace import Trace
+from freshet.backtest.site_wide_days import SiteWideDay, SiteWideDays
+from freshet.backtest.trace import ChangeTimes, Trace
 from freshet.backtest.trace_formats.saved_trace import open_saved_trace, save_trace
 from freshet.core.errors import BadInputError, NoSpaceError, UsageError
 from tests.backtest.traces import by_chance, drawn, in_groups, lines_of
@@ -16,9 +17,15 @@ from tests.backtest.traces import by_chance, drawn, in_groups, lines_of
 
 @pytest.fixture
 def trace() -> Trace:
-    """A trace of thirteen pages with links."""
+    """A trace of thirteen pages with links, change times of the first page and a site-wide day."""
     plain = in_groups(by_chance(13, 9, seed=1))
-    return replace(plain, new_links=np.arange(9 * 13, dtype=np.uint16).reshape(9, 13))
+    starts = np.array([0] + [2] * 13, np.int64)
+    return replace(
+        plain,
+        new_links=np.arange(9 * 13, dtype=np.uint16).reshape(9, 13),
+        change_times=ChangeTimes(starts, np.array([3600.0, 90_000.0])),
+        site_wide_days=SiteWideDays((SiteWideDay("example.org", 20_000, 21, 20),)),
+    )
 
 
 def relabel(folder: Path, **changes: object) -> None:
@@ -51,6 +58,13 @@ def weigh(folder: Path, importance: float) -> None:
     np.save(folder / "importance.npy", column)
 
 
+def retime(folder: Path, name: str, number: float) -> None:
+    """Let the last entry of a column of change times be another number."""
+    column = np.load(folder / f"{name}.npy")
+    column[-1] = number
+    np.save(folder / f"{name}.npy", column)
+
+
 def zip_up(path: Path) -> None:
     """Put a zipped column in the place of a plain one."""
     column = np.load(path)
@@ -67,6 +81,9 @@ def test_a_saved_trace_is_opened_unchanged(trace: Trace, tmp_path: Path) -> None
         assert np.array_equal(getattr(opened.pages, column), getattr(trace.pages, column))
     assert np.array_equal(opened.new_links, trace.new_links)
     assert opened.digest == trace.digest
+    assert opened.change_times is not None
+    assert opened.change_times.times.tolist() == [3600.0, 90_000.0]
+    assert opened.site_wide_days == trace.site_wide_days
     assert list(tmp_path.iterdir()) == [tmp_path / "saved"]
 
 
@@ -115,6 +132,14 @@ def test_a_folder_that_cannot_be_made_is_refused(trace: Trace, tmp_path: Path) -
         (lambda folder: (folder / "sites.npy").write_bytes(b""), r"sites\.npy cannot be read"),
         (lambda folder: alter(folder / "unknown.npy"), "the digest of its columns differs"),
         (lambda folder: alter(folder / "new_links.npy"), "the digest of its columns differs"),
+        (lambda folder: retime(folder, "change_times", 90_001.0), "the digest of its columns"),
+        (lambda folder: retime(folder, "change_times", 9 * 86_400.0), "lies outside the trace"),
+        (lambda folder: retime(folder, "change_times", float("nan")), "lies outside the trace"),
+        (lambda folder: retime(folder, "change_starts", 3), "change times are inconsistent"),
+        (lambda folder: relabel(folder, changes="two"), "has two changes"),
+        (lambda folder: relabel(folder, changes=None), "the digest of its columns differs"),
+        (lambda folder: relabel(folder, site_wide_days={"days": [1]}), "other site-wide days"),
+        (lambda folder: relabel(folder, site_wide_days="none"), "other site-wide days"),
         (lambda folder: relabel(folder, pages=14), r"damaged: \w+\.npy contains uint64 \(13,\)"),
         (lambda folder: relabel(folder, pages="13"), "has 13 pages"),
         (lambda folder: relabel(folder, cycles=None), "has 13 pages and None cycles"),

@@ -8,7 +8,7 @@ import numpy as np
 from freshet.backtest.continuous.copies import ChangeDetections, TimedCopies
 from freshet.backtest.continuous.ground_truth import GroundTruth, index_lookup
 from freshet.backtest.cycle_crawl import Selector, build_visit_table
-from freshet.backtest.metrics import PageFigures
+from freshet.backtest.metrics import CrawledPageFigures
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps, PageIdArray
 
@@ -100,11 +100,11 @@ class SimulatedCrawler:
         """Return the fresh time by that moment, weighted by importance."""
         return self._copies.fresh_seconds(self._now)
 
-    def page_figures(self) -> PageFigures:
+    def page_figures(self) -> CrawledPageFigures:
         """Return the figures of the pages by that moment."""
         fresh_seconds = self._copies.page_fresh_seconds(self._now)
         elapsed = max(self._now - self._start, 1e-9)
-        return PageFigures(self._page_visits, self._page_changes, fresh_seconds / elapsed)
+        return CrawledPageFigures(self._page_visits, self._page_changes, fresh_seconds / elapsed)
 
     def visit(self, now: float) -> None:
         """Let the policy select pages, look at them, and let it learn the results."""

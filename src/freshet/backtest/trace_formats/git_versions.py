@@ -2,15 +2,18 @@
 
 The scraper ran on each day with a commit; a page that existed and was not written is unchanged. A
 page counts as changed if its visible text differs from its previous version, or if it returns after
-it was deleted.
+it was deleted. The time of a look is that of its commit.
 """
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 
 from freshet.archive.observation import Observation
+from freshet.backtest.trace_formats.change_moments import previous_runs
 from freshet.backtest.trace_formats.day_table_builder import DayTableBuilder, day_of
+from freshet.core.clock import to_epoch
 from freshet.core.settings import LimitSettings
 from freshet.core.tables import PageDayTable
 from freshet.core.types import IndexArray, Outcome, Snapshot, View
@@ -37,6 +40,7 @@ class GitVersions:
         self._builder = DayTableBuilder()
         self._versions: dict[int, PageVersionState] = {}
         self._runs: set[int] = set()
+        self._commit_times: set[float] = set()
         self._stays: list[tuple[int, int, int]] = []
         self._limits = LimitSettings()
 
@@ -47,12 +51,13 @@ class GitVersions:
             day_of(observation.time),
         )
         self._runs.add(day)
+        self._commit_times.add(to_epoch(observation.time))
         view = self._view(observation.snapshot)
         previous = self._versions.get(page)
         if previous is not None:
             self._end_stay(page, previous, day)
         if view is not None:
-            self._versions[page] = self._add_version(page, day, view, previous)
+            self._versions[page] = self._add_version(page, observation.time, view, previous)
         elif previous is not None:
             deleted = observation.outcome is Outcome.GONE
             self._versions[page] = replace(previous, is_present=False, is_deleted=deleted)
@@ -65,17 +70,18 @@ class GitVersions:
         self._builder.add_unchanged_looks(
             *_unchanged_runs(stays, np.array(sorted(self._runs), np.int32))
         )
-        return self._builder.build()
+        commit_times = np.array(sorted(self._commit_times))
+        return self._builder.build(lambda pages, times: previous_runs(commit_times, times))
 
     def _add_version(
-        self, page: int, day: int, view: View, previous: PageVersionState | None
+        self, page: int, time: datetime, view: View, previous: PageVersionState | None
     ) -> PageVersionState:
         """Add the difference of a version from the previous one, if there is one."""
         links = frozenset(view.links.urls)
         if previous is not None:
             changed = previous.is_deleted or view.text_hash != previous.text_hash
-            self._builder.add_look(page, day, changed, len(links - previous.links))
-        return PageVersionState(view.text_hash, links, day)
+            self._builder.add_look(page, time, changed, len(links - previous.links))
+        return PageVersionState(view.text_hash, links, day_of(time))
 
     def _end_stay(self, page: int, version: PageVersionState, day: int) -> None:
         if version.is_present:

@@ -270,7 +270,11 @@ def _build(name: str, table: PageDayTable, trace_cells: TraceCells, sites: Seque
         importance=None if table.importance is None else table.importance[trace_cells.pages],
         new_links=trace_cells.new_links,
     )
-    return replace(trace, site_wide_days=trace_cells.site_wide_days)
+    return replace(
+        trace,
+        change_times=trace_cells.change_times,
+        site_wide_days=trace_cells.site_wide_days,
+    )
 
 
 def _address(url: str) -> PageAddress:

@@ -12,7 +12,7 @@ from pathlib import Path
 from freshet.archive.importers import bing, csv, git
 from freshet.archive.importers.base import HistoryReader
 from freshet.archive.observation import Observation
-from freshet.backtest.trace_formats.day_table_builder import DayTableBuilder, day_of
+from freshet.backtest.trace_formats.day_table_builder import DayTableBuilder
 from freshet.backtest.trace_formats.git_versions import GitVersions
 from freshet.core.errors import NotFoundError
 from freshet.core.progress import ProgressCallback, ignore_progress
@@ -96,7 +96,7 @@ def _read_reported_changes(reader: HistoryReader, source: HistorySource) -> Page
         page = builder.page_index(observation.source, observation.url, observation.importance)
         if observation.change is not None:
             change = observation.change
-            builder.add_look(page, day_of(observation.time), change.changed, change.new_link_count)
+            builder.add_look(page, observation.time, change.changed, change.new_link_count)
     return builder.build()
 
 
@@ -132,4 +132,4 @@ def _add_pages(builder: DayTableBuilder, collection: CollectionStore, pages: lis
         for row in collection.catalog.history(page.id):
             if row.visit.outcome.is_look and row.change is not None:
                 links = row.change.new_link_count
-                builder.add_look(page_index, day_of(row.visit.time), row.change.changed, links)
+                builder.add_look(page_index, row.visit.time, row.change.changed, links)

@@ -19,7 +19,8 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from freshet.backtest.site_wide_days import SiteWideDay, SiteWideDays
-from freshet.backtest.trace import PageGroupKeys, Trace, trace_page_table
+from freshet.backtest.trace import ChangeTimes, PageGroupKeys, Trace, trace_page_table
+from freshet.core.clock import CYCLE_SECONDS
 from freshet.core.errors import BadInputError, NoSpaceError, UsageError
 from freshet.core.files import lock_partial, partial_path, remove_abandoned_partials
 
@@ -33,7 +34,7 @@ Column = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class TraceManifest:
-    """Contents of ``trace.json``."""
+    """Contents of ``trace.json``; ``changes`` counts the changes whose times were recorded."""
 
     name: str
     pages: int
@@ -41,6 +42,7 @@ class TraceManifest:
     new_links: bool
     digest: str
     site_wide_days: dict[str, Any] | None = None
+    changes: int | None = None
     kind: str = KIND
     version: int = VERSION
 
@@ -60,6 +62,7 @@ def save_trace(trace: Trace, folder: Path) -> None:
         trace.new_links is not None,
         trace.digest,
         None if trace.site_wide_days is None else asdict(trace.site_wide_days),
+        None if trace.change_times is None else len(trace.change_times.times),
     )
     with _appearing(folder) as temporary_folder:
         for name, column in _columns(trace).items():
@@ -90,11 +93,28 @@ def open_saved_trace(folder: Path) -> Trace:
         _mapped(folder, "changed", np.uint8, bits_shape),
         _mapped(folder, "unknown", np.uint8, bits_shape),
         _mapped(folder, "new_links", np.uint16, (cycles, pages)) if manifest.new_links else None,
+        change_times=_change_times(folder, manifest),
         site_wide_days=_site_wide_days(folder, manifest.site_wide_days),
     )
     if trace.digest != manifest.digest:
         raise _damaged(folder, "the digest of its columns differs")
     return trace
+
+
+def _change_times(folder: Path, manifest: TraceManifest) -> ChangeTimes | None:
+    """Return the change times of a folder, mapped into memory."""
+    if manifest.changes is None:
+        return None
+    if not isinstance(manifest.changes, int):
+        raise _damaged(folder, f"{MANIFEST_FILE} has {manifest.changes} changes")
+    starts = _mapped(folder, "change_starts", np.int64, (manifest.pages + 1,))
+    times = _mapped(folder, "change_times", np.float64, (manifest.changes,))
+    is_in_range = np.isfinite(times) & (times >= 0) & (times < manifest.cycles * CYCLE_SECONDS)
+    if starts[0] != 0 or starts[-1] != len(times) or np.any(np.diff(starts) < 0):
+        raise _damaged(folder, "the numbers of its change times are inconsistent")
+    if not np.all(is_in_range):
+        raise _damaged(folder, "a change time lies outside the trace")
+    return ChangeTimes(starts, times)
 
 
 def _site_wide_days(folder: Path, content: dict[str, Any] | None) -> SiteWideDays | None:
@@ -116,7 +136,12 @@ def _columns(trace: Trace) -> dict[str, Column]:
     table = trace.pages
     columns: dict[str, Column] = {name: getattr(table, name) for name in (*KEYS, "importance")}
     columns |= {"changed": trace.changed_bits, "unknown": trace.unknown_bits}
-    return columns if trace.new_links is None else columns | {"new_links": trace.new_links}
+    if trace.new_links is not None:
+        columns["new_links"] = trace.new_links
+    if trace.change_times is not None:
+        columns["change_starts"] = trace.change_times.starts
+        columns["change_times"] = trace.change_times.times
+    return columns
 
 
 def _label(folder: Path) -> TraceManifest:
