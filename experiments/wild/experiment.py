@@ -18,7 +18,7 @@ from experiments.wild.variants import (
 from freshet.backtest.continuous.daily import crawl_by_day
 from freshet.backtest.continuous.ground_truth import GroundTruth, ground_truth_of_trace
 from freshet.backtest.cycle_crawl import visits_per_cycle
-from freshet.backtest.metrics import PageFigures, sum_page_figures
+from freshet.backtest.metrics import CrawledPageFigures, sum_page_figures
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.engine.local import LocalEngine
 from freshet.engine.result_cache import Columns
@@ -60,7 +60,7 @@ class CrawlResult:
     task: CrawlTask
     changerate: float
     freshness: float
-    page_figures: PageFigures
+    page_figures: CrawledPageFigures
 
 
 def crawl_tasks(source: RawTraceSource, size: ExperimentSize) -> Iterator[CrawlTask]:
@@ -85,7 +85,7 @@ def run_tasks(
     engine = LocalEngine(size.processes)
     results = engine.map(crawl_task, batches, total=len(batches), progress=progress)
     for task, columns in zip(tasks, results, strict=True):
-        page_figures = PageFigures(*(columns[name] for name in PAGE_FIGURE_NAMES))
+        page_figures = CrawledPageFigures(*(columns[name] for name in PAGE_FIGURE_NAMES))
         changerate, freshness = (columns[name][0].item() for name in ("changerate", "freshness"))
         yield CrawlResult(task, changerate, freshness, page_figures)
 
