@@ -12,7 +12,7 @@ from experiments.wild.replay_hosts import ReplayHosts
 from experiments.wild.replay_score import (
     ServedRequest,
     count_changes,
-    round_robin_requests,
+    round_robin_score,
     score_pages,
     total_score,
 )
@@ -138,8 +138,7 @@ def replay_result(
     start, end = options.span
     requests = [request for request in hosts.requests if request.time < end]
     score = total_score(score_pages(histories, requests, start, end))
-    round_robin = round_robin_requests(histories, len(requests), start, end)
-    round_robin_score = total_score(score_pages(histories, round_robin, start, end))
+    round_robin = round_robin_score(histories, len(requests), start, end)
     per_day = Budget.parse(options.budget).requests_per_day(len(histories))
     changes_recorded, burst_requests = recorded_by_program(folder, options)
     return ReplayResult(
@@ -154,8 +153,8 @@ def replay_result(
         true_changes=count_changes(histories, start, end),
         freshness=round(score.freshness, 4),
         changes_found=score.changes_found,
-        round_robin_freshness=round(round_robin_score.freshness, 4),
-        round_robin_changes_found=round_robin_score.changes_found,
+        round_robin_freshness=round(round_robin.freshness, 4),
+        round_robin_changes_found=round_robin.changes_found,
         changes_recorded=changes_recorded,
         burst_requests=burst_requests,
         robots_requests=hosts.robots_requests,

@@ -5,11 +5,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import fmean
 
 import numpy as np
 
 from experiments.wild.page_history import PageHistory
 from freshet.core.tables import DAY_SECONDS
+
+ROUND_ROBIN_ORDERS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +76,34 @@ def count_changes(histories: Sequence[PageHistory], start: float, end: float) ->
 
 
 def round_robin_requests(
-    histories: Sequence[PageHistory], count: int, start: float, end: float
+    histories: Sequence[PageHistory], order: Sequence[int], count: int, start: float, end: float
 ) -> list[ServedRequest]:
-    """Return the requests of a crawl that visits all pages in turn, evenly from start to end."""
+    """Return the requests of a crawl that visits pages in turn, evenly from start to end."""
     requests = []
     for number in range(count):
-        time, page = start + number * (end - start) / count, number % len(histories)
+        time, page = start + number * (end - start) / count, order[number % len(order)]
         requests.append(ServedRequest(time, page, histories[page].version_at(time)))
     return requests
+
+
+def round_robin_score(
+    histories: Sequence[PageHistory], count: int, start: float, end: float
+) -> CrawlScore:
+    """Return the mean score of round-robin in several random orders.
+
+    The order matters: pages of one site change together, and in the order of the sites they would
+    be visited together too.
+    """
+    scores = []
+    for seed in range(ROUND_ROBIN_ORDERS):
+        order = np.random.default_rng(seed).permutation(len(histories)).tolist()
+        requests = round_robin_requests(histories, order, count, start, end)
+        scores.append(total_score(score_pages(histories, requests, start, end)))
+    return CrawlScore(
+        fmean(score.freshness for score in scores),
+        round(fmean(score.changes_found for score in scores)),
+        count,
+    )
 
 
 def _score_page(

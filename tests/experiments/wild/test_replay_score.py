@@ -7,6 +7,7 @@ from experiments.wild.replay_score import (
     ServedRequest,
     count_changes,
     round_robin_requests,
+    round_robin_score,
     score_pages,
     total_score,
 )
@@ -63,11 +64,25 @@ def test_true_changes_are_those_of_the_text_after_the_first_day() -> None:
 
 
 def test_round_robin_visits_all_pages_in_turn_at_an_even_pace() -> None:
-    requests = round_robin_requests([PAGE, STILL], 4, 0.0, 4 * DAY)
+    requests = round_robin_requests([PAGE, STILL], [0, 1], 4, 0.0, 4 * DAY)
     assert [(request.time / DAY, request.page) for request in requests] == [
         (0.0, 0), (1.0, 1), (2.0, 0), (3.0, 1),
     ]  # fmt: skip
     assert [request.version for request in requests] == [0, 0, 1, 0]
+
+
+def test_the_score_of_round_robin_is_a_mean_over_orders() -> None:
+    score = round_robin_score([PAGE, STILL], 4, 0.0, 4 * DAY)
+    orders = [
+        round_robin_requests([PAGE, STILL], order, 4, 0.0, 4 * DAY) for order in ([0, 1], [1, 0])
+    ]
+    first, second = (
+        total_score(score_pages([PAGE, STILL], order, 0.0, 4 * DAY)) for order in orders
+    )
+    assert first.freshness <= score.freshness <= second.freshness or (
+        second.freshness <= score.freshness <= first.freshness
+    )
+    assert score.requests == 4
 
 
 @pytest.mark.parametrize(("day", "version"), [(-2.0, 0), (1.9, 0), (2.0, 1), (9.0, 3)])
