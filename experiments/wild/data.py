@@ -2,12 +2,14 @@
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote, urlsplit
+
+import numpy as np
 
 from experiments.wild.generated_pages import GeneratedSites, generate_histories
 from experiments.wild.page_history import (
@@ -16,13 +18,14 @@ from experiments.wild.page_history import (
     read_histories,
     recorded_pages,
 )
-from freshet.backtest.trace import Trace
+from freshet.backtest.trace import ChangeTimes, PageGroupKeys, Trace, build_trace
 from freshet.backtest.trace_formats.open_trace import open_trace
 from freshet.core.clock import to_epoch
 from freshet.core.errors import BadInputError
+from freshet.core.tables import DAY_SECONDS
 
 PAGES_FOLDER = "pages"
-GENERATED = "generated"
+GENERATED, RECORDED_MOMENTS = "generated", "raw-moments"
 DAYS = 91
 # Parts that go back to 2025; all but the first are other sites than those of the spring.
 EARLIER_PARTS = (
@@ -33,7 +36,10 @@ EARLIER_PARTS = (
 
 @dataclass(frozen=True, slots=True)
 class RawTraceSource:
-    """The origin of a raw trace: its parts of the data, or generated pages if it has none."""
+    """The origin of a raw trace: its parts of the data, or generated pages if it has none.
+
+    With ``has_moments`` pages change when their versions were recorded, else at drawn moments.
+    """
 
     name: str
     start: datetime
@@ -41,6 +47,7 @@ class RawTraceSource:
     folder: str = ""
     days: int = DAYS
     pages_per_site: int = 0
+    has_moments: bool = False
 
 
 def trace_sources(data: Path | None, *, pages_per_site: int = 100) -> list[RawTraceSource]:
@@ -52,9 +59,16 @@ def trace_sources(data: Path | None, *, pages_per_site: int = 100) -> list[RawTr
     if not any(folder.glob("versions_*.parquet")):
         raise BadInputError(f"{data} has no pages/versions_*.parquet; give the data folder")
     return [
-        RawTraceSource(name, datetime(*day, tzinfo=UTC), parts, str(folder))
+        RawTraceSource(
+            name,
+            datetime(*day, tzinfo=UTC),
+            parts,
+            str(folder),
+            has_moments=name == RECORDED_MOMENTS,
+        )
         for name, day, parts in (
             ("raw", (2026, 4, 1), SPRING_PARTS),
+            (RECORDED_MOMENTS, (2026, 4, 1), SPRING_PARTS),
             ("raw-may", (2026, 5, 20), SPRING_PARTS),
             ("raw-october", (2025, 10, 1), EARLIER_PARTS),
             ("raw-january", (2026, 1, 1), EARLIER_PARTS),
@@ -72,8 +86,31 @@ def open_source(source: RawTraceSource) -> Trace:
     """Return the trace of a source, read as ``freshet simulate FILE.csv`` reads it."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"{source.name}.csv"
-        write_raw_trace(path, source_histories(source), source.start, source.days)
-        return open_trace(path)
+        histories = source_histories(source)
+        write_raw_trace(path, histories, source.start, source.days)
+        trace = open_trace(path)
+    return with_recorded_moments(trace, histories, source.start) if source.has_moments else trace
+
+
+def with_recorded_moments(trace: Trace, histories: Sequence[PageHistory], start: datetime) -> Trace:
+    """Return a trace of the same pages whose changes have their recorded moments."""
+    start_seconds = to_epoch(start)
+    end_seconds = start_seconds + trace.cycles * DAY_SECONDS
+    times = [
+        np.array(history.text_changes(start_seconds, end_seconds)) - start_seconds
+        for history in histories
+    ]
+    changed = np.zeros((len(histories), trace.cycles), np.bool_)
+    for page, page_times in enumerate(times):
+        changed[page, (page_times // DAY_SECONDS).astype(int)] = True
+    table = trace.pages
+    keys = PageGroupKeys(table.hosts, table.sites, table.directories)
+    starts = np.cumsum([0, *map(len, times)], dtype=np.int64)
+    return replace(
+        build_trace(trace.name, keys, changed),
+        change_times=ChangeTimes(starts, np.concatenate(times)),
+        site_wide_days=trace.site_wide_days,
+    )
 
 
 def source_histories(source: RawTraceSource) -> list[PageHistory]:

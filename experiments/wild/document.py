@@ -10,6 +10,7 @@ from itertools import product
 
 from experiments.wild.evaluation import DifferenceRow, WildRow
 from experiments.wild.expected_figures import StoredFigures
+from experiments.wild.experiment import STARTS
 from experiments.wild.variants import ablated_policies, compared_policies
 
 NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
@@ -127,7 +128,10 @@ def _difference_table(trace: str, start: str) -> Callable[[StoredFigures], Lines
 
 
 TRACE_TABLES = tuple(
-    product(("raw", "raw-may", "raw-october", "raw-january", "generated"), ("warm", "cold"))
+    product(
+        ("raw", "raw-moments", "raw-may", "raw-october", "raw-january", "generated"),
+        ("warm", "cold"),
+    )
 )
 TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {
     "traces": trace_lines,
@@ -137,5 +141,5 @@ TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {
         f"{trace}-{start}-differences": _difference_table(trace, start)
         for trace, start in TRACE_TABLES
     },
-    **{f"ablation-{start}": _ablation_table(start) for start in ("warm", "cold")},
+    **{f"ablation-{start}": _ablation_table(start) for start in STARTS},
 }

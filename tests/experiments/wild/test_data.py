@@ -4,10 +4,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from experiments.wild.data import GENERATED, open_source, trace_sources, write_raw_trace
+from experiments.wild.data import (
+    GENERATED,
+    open_source,
+    trace_sources,
+    with_recorded_moments,
+    write_raw_trace,
+)
 from experiments.wild.generated_pages import GeneratedSites, generate_histories
 from experiments.wild.page_history import PageHistory, sample_by_site
 
+from freshet.backtest.continuous.ground_truth import ground_truth_of_trace
 from freshet.backtest.trace_formats.open_trace import open_trace
 from freshet.core.clock import to_epoch
 from freshet.core.errors import BadInputError
@@ -35,6 +42,15 @@ def test_the_trace_is_read_as_the_program_reads_it(tmp_path: Path) -> None:
     write_raw_trace(tmp_path / "raw.csv", histories, START, 20)
     trace = open_trace(tmp_path / "raw.csv")
     assert (len(trace.pages), trace.cycles, trace.known_share) == (10, 20, 1.0)
+
+
+def test_recorded_moments_replace_drawn_ones(tmp_path: Path) -> None:
+    histories = [page((-9, "a"), (0.5, "b"), (2.2, "b"), (2.8, "a")), page((-1, "x"), (1.25, "y"))]
+    write_raw_trace(tmp_path / "raw.csv", histories, START, 5)
+    trace = with_recorded_moments(open_trace(tmp_path / "raw.csv"), histories, START)
+    truth = ground_truth_of_trace(trace, seed=1)
+    assert (truth.times / DAY).tolist() == pytest.approx([0.5, 2.8, 1.25])
+    assert truth.starts.tolist() == [0, 2, 3]
 
 
 def test_on_a_site_wide_day_many_pages_of_a_generated_site_change_together() -> None:
