@@ -21,6 +21,7 @@ from freshet.backtest.cycle_oracles import CYCLE_ORACLES
 from freshet.backtest.selectors import ALL_NAMES, make_selector
 from freshet.backtest.trace import Trace, without_history
 from freshet.core.tables import ChoiceTable, HostCaps, PageTable, VisitTable
+from tests.backtest.test_continuous import RoundRobin
 from tests.backtest.test_plain import traces
 from tests.backtest.traces import by_chance, drawn, in_groups
 
@@ -162,13 +163,15 @@ def test_a_cold_continuous_crawl_is_measured_as_a_plain_one_is(name: str) -> Non
 
 
 def test_a_cold_day_by_hand() -> None:
-    pages = without_history(drawn("..", "..").pages)
-    truth = ground_truth(pages, [np.array([10.0, 100_000.0]), np.empty(0)])
-    curves = crawl_by_day(make_live_selector("age", truth, 1), truth, 2, 2, warm_up_seed=None)
+    """Pages 0 and 1 are visited at 0:00 and 12:00; page 0 changes at 6:00 on the first day."""
+    truth = ground_truth(
+        without_history(drawn("..", "..").pages), [np.array([21_600.0]), np.empty(0)]
+    )
+    curves = crawl_by_day(RoundRobin(), truth, 2, 2, warm_up_seed=None)
     assert curves.column("visits").tolist() == [2, 2]
-    assert curves.column("changerate").tolist()[0] == 0.0
-    # One page has a copy all day, the other one from noon on.
-    assert curves.column("freshness")[0] <= 0.75
+    assert curves.column("changerate").tolist() == [0.0, 0.5]
+    assert curves.column("freshness") == pytest.approx([(0.25 + 0.5) / 2, 1.0], abs=1e-6)
+    assert curves.column("detected")[-1] == 1.0
 
 
 @pytest.mark.parametrize("run", [run_policies, run_policies_continuously])

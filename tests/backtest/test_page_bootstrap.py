@@ -94,3 +94,17 @@ def test_the_figures_of_pages_add_up_to_those_of_the_crawl(run: object, cold: bo
     assert row.changerate_low <= row.changerate <= row.changerate_high
     assert row.freshness_low <= row.freshness <= row.freshness_high
     assert row.resampled == "pages within sites"
+
+
+def test_many_pages_of_a_site_have_the_interval_of_the_normal_distribution(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(3)
+    visits = rng.geometric(0.3, 400)
+    crawl = CrawledPageFigures(visits, rng.binomial(visits, 0.3), rng.random(400))
+    drawn = PageBootstrap(sites(400), resamples=4000).intervals(crawl)
+    monkeypatch.setattr("freshet.backtest.page_bootstrap.MAX_DRAWN_ROWS", 10)
+    normal = PageBootstrap(sites(400), resamples=4000).intervals(crawl)
+    for one, other in ((drawn.changerate, normal.changerate), (drawn.freshness, normal.freshness)):
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=0.004)
+        assert one.value == other.value

@@ -6,7 +6,6 @@ same sites, not about other sites. In both cases the crawl is not repeated: the 
 that other pages would compete for the same budget.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +16,7 @@ from freshet.core.types import FloatArray, HashArray
 CONFIDENCE = 0.95
 MIN_SITES = 10
 RESAMPLES = 1000
+MAX_DRAWN_ROWS = 5000
 BY_SITE, BY_PAGE = "sites", "pages within sites"
 
 
@@ -61,31 +61,39 @@ class PageBootstrap:
 
     def _intervals(self, *crawls: FloatArray) -> PageIntervals:
         columns = np.concatenate(crawls, axis=1)
-        totals = np.stack([columns.sum(axis=0), *self._resampled_totals(columns)])
+        totals = np.vstack([columns.sum(axis=0), self._resampled_totals(columns)])
         rates, freshness = (
             np.subtract(*figure) if len(crawls) == 2 else figure[0]
             for figure in zip(*map(_figures, np.split(totals, len(crawls), axis=1)), strict=True)
         )
         return PageIntervals(_interval(rates), _interval(freshness))
 
-    def _resampled_totals(self, columns: FloatArray) -> Iterator[FloatArray]:
-        """Yield the sums of the columns over each resample."""
+    def _resampled_totals(self, columns: FloatArray) -> FloatArray:
+        """Return the sums of the columns over each resample, a row per resample."""
         rng = np.random.default_rng(self._seed)
         if self.unit == BY_SITE:
-            site_totals = np.stack([
-                np.bincount(self._site_of_page, column, self._site_count) for column in columns.T
-            ])
-            for _ in range(self._resamples):
-                sites = rng.integers(0, self._site_count, self._site_count)
-                yield site_totals[:, sites].sum(axis=1)
-            return
-        order = np.argsort(self._site_of_page, kind="stable")
-        page_counts = np.bincount(self._site_of_page)
-        sizes = np.repeat(page_counts, page_counts)
-        starts = np.repeat(np.cumsum(page_counts) - page_counts, page_counts)
-        for _ in range(self._resamples):
-            pages = order[starts + (rng.random(len(order)) * sizes).astype(np.int64)]
-            yield columns[pages].sum(axis=0)
+            site_totals = np.stack(
+                [np.bincount(self._site_of_page, column, self._site_count) for column in columns.T],
+                axis=1,
+            )
+            return _draw_totals(site_totals.astype(np.float64), self._resamples, rng)
+        totals = np.zeros((self._resamples, columns.shape[1]))
+        for site in range(self._site_count):
+            totals += _draw_totals(columns[self._site_of_page == site], self._resamples, rng)
+        return totals
+
+
+def _draw_totals(rows: FloatArray, resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Return the sums of resamples of rows, drawn with replacement.
+
+    The sums over many rows have a normal distribution, from which they are drawn directly.
+    """
+    count = len(rows)
+    if count > MAX_DRAWN_ROWS:
+        mean, covariance = count * rows.mean(axis=0), count * np.cov(rows.T, ddof=0)
+        return rng.multivariate_normal(mean, covariance, resamples, check_valid="ignore")
+    totals = (rows[rng.integers(0, count, count)].sum(axis=0) for _ in range(resamples))
+    return np.stack(list(totals))
 
 
 def _columns(figures: CrawledPageFigures) -> FloatArray:
