@@ -9,7 +9,7 @@ from statistics import fmean
 
 import numpy as np
 
-from experiments.wild.data import RawTraceSource, open_source, trace_sources
+from experiments.wild.data import GENERATED, RawTraceSource, open_source, trace_sources
 from experiments.wild.variants import (
     ablated_policies,
     all_variants,
@@ -27,6 +27,7 @@ BUDGETS, ABLATION_BUDGETS, QUICK_BUDGETS = (0.02, 0.05, 0.10, 0.20), (0.05, 0.10
 SEEDS, QUICK_SEEDS = 3, 1
 QUICK_PAGES_PER_SITE = 40
 STARTS = ("warm", "cold")
+MAIN_TRACES = ("raw", GENERATED)
 PAGE_FIGURE_NAMES = ("visits", "changes_found", "fresh_shares")
 
 
@@ -64,12 +65,16 @@ class CrawlResult:
 
 
 def crawl_tasks(source: RawTraceSource, size: ExperimentSize) -> Iterator[CrawlTask]:
-    """Yield the crawls of a trace: all policies, then the default without each of its parts."""
-    policies = [variant.name for variant in compared_policies(quick=size.is_quick)]
+    """Yield the crawls of a trace: all policies, then the default without each of its parts.
+
+    Traces of other dates or moments have only the main policies.
+    """
+    is_main = source.name in MAIN_TRACES and not size.is_quick
+    policies = [variant.name for variant in compared_policies(all_rules=is_main)]
     for start, budget, policy in product(STARTS, size.budgets, policies):
         yield CrawlTask(source.name, policy, budget, start)
     ablation_budgets = [budget for budget in ABLATION_BUDGETS if budget in size.budgets]
-    ablated = [] if size.is_quick else [variant.name for variant in ablated_policies()]
+    ablated = [variant.name for variant in ablated_policies()] if is_main else []
     for start, budget, policy in product(STARTS, ablation_budgets, ablated):
         yield CrawlTask(source.name, policy, budget, start)
 

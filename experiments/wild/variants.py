@@ -12,7 +12,6 @@ ROUND_ROBIN = "age"
 CEILINGS = ("known-rate-changes", "known-rate")
 DEFAULTS = ("bayes-changes", "bayes-freshness")
 RULES = (ROUND_ROBIN, "nutch", "stormcrawler")
-QUICK_NAMES = (*RULES, *DEFAULTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +22,10 @@ class PolicyVariant:
     make: Callable[[GroundTruth, int], Selector]
 
 
-def compared_policies(*, quick: bool = False) -> list[PolicyVariant]:
-    """Return all policies and the ceilings; quick: round-robin, the crawlers' rules, defaults."""
-    names = QUICK_NAMES if quick else (*POLICY_NAMES, *CEILINGS)
-    return [named_policy(name) for name in names]
+def compared_policies(*, all_rules: bool = True) -> list[PolicyVariant]:
+    """Return the default policies, all rules or only those of crawlers, and the ceilings."""
+    names = POLICY_NAMES if all_rules else (*RULES, *DEFAULTS)
+    return [named_policy(name) for name in (*names, *CEILINGS)]
 
 
 def named_policy(name: str) -> PolicyVariant:

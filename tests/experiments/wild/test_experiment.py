@@ -48,4 +48,4 @@ def test_without_data_the_output_says_so(
     document = json.loads(capsys.readouterr().out)
     assert document["data"].startswith("generated pages")
     policies = {row["policy"] for row in document["rows"]}
-    assert policies == {"age", "nutch", "stormcrawler", "bayes-changes", "bayes-freshness"}
+    assert {"age", "nutch", "stormcrawler", "bayes-changes", "bayes-freshness"} < policies
