@@ -1,7 +1,10 @@
 """The policies that are compared: all of the program, ceilings, and the default without a part."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Any
 
 from freshet.backtest.continuous.comparison import make_live_selector
 from freshet.backtest.continuous.ground_truth import GroundTruth
@@ -12,6 +15,9 @@ ROUND_ROBIN = "age"
 CEILINGS = ("known-rate-changes", "known-rate")
 DEFAULTS = ("bayes-changes", "bayes-freshness")
 RULES = (ROUND_ROBIN, "nutch", "stormcrawler")
+
+# Functions that switch off a part of a default policy that has no pages yet, by the part's name.
+ABLATED_PARTS: Mapping[str, Callable[[Any], None]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,16 @@ def named_policy(name: str) -> PolicyVariant:
 
 def ablated_policies() -> list[PolicyVariant]:
     """Return the default policies, each without one of its parts."""
-    return []
+    return [
+        PolicyVariant(f"{name} without {part}", partial(_make_without, name, part))
+        for name, part in product(DEFAULTS, ABLATED_PARTS)
+    ]
+
+
+def _make_without(name: str, part: str, truth: GroundTruth, seed: int) -> Selector:
+    policy = make_live_selector(name, truth, seed)
+    ABLATED_PARTS[part](policy)
+    return policy
 
 
 def all_variants() -> dict[str, PolicyVariant]:

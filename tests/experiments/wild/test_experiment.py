@@ -4,7 +4,7 @@ import json
 
 import pytest
 from experiments.wild import __main__ as command
-from experiments.wild import experiment
+from experiments.wild import experiment, variants
 from experiments.wild.experiment import (
     CrawlTask,
     ExperimentSize,
@@ -37,6 +37,17 @@ def test_a_cold_crawl_is_less_fresh_than_a_warm_one() -> None:
     assert warm.freshness == pytest.approx(warm.page_figures.fresh_shares.mean(), abs=1e-6)
     visits, changes_found = warm.page_figures.visits, warm.page_figures.changes_found
     assert warm.changerate == pytest.approx(changes_found.sum() / visits.sum())
+
+
+def test_a_default_policy_is_crawled_without_each_of_its_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    changed_policies = []
+    monkeypatch.setattr(variants, "ABLATED_PARTS", {"a part": changed_policies.append})
+    names = [variant.name for variant in variants.ablated_policies()]
+    assert names == ["bayes-changes without a part", "bayes-freshness without a part"]
+    list(run_tasks(None, [CrawlTask("generated", names[0], 0.05, "cold")], SMALL))
+    assert [policy.name for policy in changed_policies] == ["bayes-changes"] * 2
 
 
 def test_without_data_the_output_says_so(
