@@ -11,7 +11,7 @@ from itertools import product
 from experiments.wild.evaluation import DifferenceRow, WildRow
 from experiments.wild.expected_figures import StoredFigures
 from experiments.wild.experiment import STARTS
-from experiments.wild.variants import ablated_policies, compared_policies
+from experiments.wild.variants import DEFAULTS, ablated_policies, compared_policies
 
 NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 MEASURE_OF_POLICY = {"bayes-changes": "changerate", "bayes-freshness": "freshness"}
@@ -119,7 +119,7 @@ def _crawl_table(trace: str, start: str) -> Callable[[StoredFigures], Lines]:
 
 
 def _ablation_table(start: str) -> Callable[[StoredFigures], Lines]:
-    names = [variant.name for variant in ablated_policies()]
+    names = sorted([*DEFAULTS, *(variant.name for variant in ablated_policies())])
     return lambda figures: crawl_lines("raw", start, names, figures)
 
 
