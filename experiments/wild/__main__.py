@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -65,11 +64,12 @@ def run_experiment(options: argparse.Namespace) -> None:
         for source in experiment_sources(options.data, is_quick=options.quick)
         if not options.trace or source.name in options.trace
     ]
-    figures = reduce(
-        with_crawls, (simulate_source(options.data, source, size) for source in sources)
-    )
-    if options.keep and options.data and not options.quick:
-        save_figures(with_crawls(read_figures(), figures))
+    figures = StoredFigures()
+    for source in sources:
+        source_figures = simulate_source(options.data, source, size)
+        figures = with_crawls(figures, source_figures)
+        if options.keep and options.data and not options.quick:
+            save_figures(with_crawls(read_figures(), source_figures))
     if options.replays:
         save_figures(with_replays(read_figures(), replay_all(options.data)))
     if options.document:
