@@ -115,13 +115,15 @@ class HostCaps:
 class ChoiceTable:
     """Pages worth a visit now, best first; a chance is NaN if the policy has none.
 
-    ``ages`` are the days since each page's last look, infinite if it had none.
+    ``ages`` are the days since each page's last look, infinite if it had none. ``exploratory``
+    pages are chosen for what their visits teach, beyond their own value; None if there are none.
     """
 
     pages: PageIdArray
     values: FloatArray
     chances: FloatArray
     ages: FloatArray
+    exploratory: BoolArray | None = None
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -175,7 +177,7 @@ class PolicyExplanation:
     look_chance: float
     not_before: float
     chance: float | None = None
-    effective_age_days: float | None = None
+    event_hazard: float | None = None
     rate: float | None = None
     rate_low: float | None = None
     rate_high: float | None = None

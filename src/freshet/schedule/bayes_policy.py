@@ -36,6 +36,7 @@ from freshet.schedule.objectives import (
     days_below_multiplier,
 )
 from freshet.schedule.page_states import PageStates, RevisitDelays
+from freshet.schedule.sentinels import Sentinels
 from freshet.schedule.top_k import RowPositions, tie_breaker
 
 HOUR_SECONDS = 3_600.0
@@ -67,6 +68,7 @@ class BayesPolicy:
         }
         self.page_states = PageStates(delays, columns)
         self._model = ForecastModel(self.page_states, self.objective, cadence, seed)
+        self._sentinels = Sentinels(self._model)
         self._threshold = 0.0
         self._fitted_period = np.nan
 
@@ -109,14 +111,17 @@ class BayesPolicy:
             self._threshold = 0.0
             self._mark_due(slice(None))
             rows, scores, chosen = self._choose_rows(seconds, k, caps, len(self.page_states))
-        self._move_multiplier(scores.values[chosen])
-        chosen = self._order(scores, chosen)
+        exploratory = self._sentinels.exploratory(rows[chosen], scores.values[chosen])
+        self._move_multiplier(scores.values[chosen[~exploratory]])
+        order = self._order(scores, chosen)
+        chosen, exploratory = chosen[order], exploratory[order]
         self.page_states.mark_pending(rows[chosen])
         return ChoiceTable(
             self.page_states.ids[rows[chosen]],
             scores.values[chosen],
             scores.chances[chosen],
             self.page_states.days_since_look(rows[chosen], seconds),
+            exploratory,
         )
 
     def forecast(self, pages: PageIdArray, now: datetime, horizons: FloatArray) -> Forecast:
@@ -163,6 +168,11 @@ class BayesPolicy:
             self._model.refit(seconds)
             self._fitted_period, self._threshold = period, 0.0
             self._mark_due(slice(None))
+            self._sentinels.reset()
+        elif len(hosts := self._model.refit_events(seconds, all_moved=False)):
+            has_moved = np.zeros(len(self.page_states.hosts), np.bool_)
+            has_moved[hosts] = True
+            self._mark_due(has_moved[self.page_states.host])
 
     def _choose_rows(
         self, seconds: float, k: int, caps: HostCaps, reserve: int
@@ -172,11 +182,17 @@ class BayesPolicy:
         rows = self.page_states.eligible_rows(seconds, caps, candidates=due)
         if self.cadence.in_cycles:
             scores = self._model.page_scores(rows, seconds)
+            self._sentinels.consider(rows, scores.values)
         else:
             self._raise_threshold(rows, seconds, reserve)
             rows, scores = self._rows_above_threshold(rows, seconds)
+        candidates = self.page_states.eligible_rows(seconds, caps, candidates=self._sentinels.rows)
+        added = np.setdiff1d(candidates, rows)
+        rows = np.concatenate((rows, added))
+        scores = concatenate_scores([scores, self._model.page_scores(added, seconds)])
+        ranks = scores.values + self._sentinels.bonuses(rows, seconds, self.multiplier)
         draw = tie_breaker(self.seed, seconds)
-        return rows, scores, self.page_states.select_top_k(rows, scores.values, k, caps, draw)
+        return rows, scores, self.page_states.select_top_k(rows, ranks, k, caps, draw)
 
     def _raise_threshold(self, rows: NDArray[np.intp], seconds: float, reserve: int) -> None:
         """Raise the threshold so that about ``reserve`` pages reach it, if far more do now."""
@@ -194,6 +210,7 @@ class BayesPolicy:
         row_parts, score_parts = [], []
         for block in row_blocks(rows):
             scores = self._model.page_scores(block, seconds)
+            self._sentinels.consider(block, scores.values)
             is_above = scores.values >= self._threshold
             self._mark_due(block[is_above])
             days = days_below_multiplier(scores[~is_above], self._threshold, self.objective)
@@ -218,11 +235,11 @@ class BayesPolicy:
         self.multiplier += weight * (float(values.min()) - self.multiplier)
 
     def _order(self, scores: PageScores, chosen: RowPositions) -> RowPositions:
-        """Order chosen pages: never seen ones first, then by the chance of a change."""
+        """Return the order of chosen pages: never seen ones, then by the chance of a change."""
         if self.objective.name == "changes":
-            return chosen
+            return np.arange(len(chosen))
         likely = np.nan_to_num(scores.chances[chosen], nan=np.inf)
-        return chosen[np.argsort(-likely, kind="stable")]
+        return np.argsort(-likely, kind="stable")
 
     def _mark_due(self, rows: Any) -> None:
         """Mark pages to be scored at the next choice."""

@@ -22,7 +22,7 @@ def explain_page_value(
     is_unseen = np.isinf(age)
     prior_rows = model.prior.rows_for(states, rows)
     prior = prior_rows[0][prior_rows[1][0]]
-    ages, _ = model.ages_and_effective_ages(rows, now)
+    ages, hazards, _ = model.exposure(rows, now)
     likelihood = states.column("likelihood")
     posterior = model.posterior.posteriors(likelihood, rows, ages, prior_rows)[0]
     rates = model.cadence.rates
@@ -38,13 +38,12 @@ def explain_page_value(
         look_chance=float(states.look_chances(rows)[0]),
         not_before=float(states.not_before[row]),
         chance=None if is_unseen else float(scores.chances[0]),
-        effective_age_days=None if is_unseen else float(scores.ages[0]),
+        event_hazard=None if is_unseen else float(hazards[0]),
         rate=rate_quantile(posterior, rates, MEDIAN),
         rate_low=rate_quantile(posterior, rates, LOW_QUANTILE),
         rate_high=rate_quantile(posterior, rates, HIGH_QUANTILE),
         prior_rate=rate_quantile(prior, rates, MEDIAN),
         host_looks=int(states.measured_looks[states.host == states.host[row]].sum()),
-        clock=None if is_unseen or not age else float(scores.ages[0]) / age,
         due=due_time(model, row, now, multiplier),
         change_days=expected_change_days(posterior, rates),
         prior_change_days=expected_change_days(prior, rates),

@@ -1,4 +1,4 @@
-"""The forecast of all pages: likelihoods of change rates, prior and look-around clocks together."""
+"""The forecast of all pages: likelihoods of change rates, their prior, and shared events."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,25 +6,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tables import BoolArray
+from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.cadence import CrawlCadence
 from freshet.schedule.columns import row_blocks
-from freshet.schedule.lookaround import LookAroundClocks, MeanRates
 from freshet.schedule.objectives import CrawlObjective, PageScores, concatenate_scores
 from freshet.schedule.page_states import LookBatch, PageStates
 from freshet.schedule.posterior import RatePosterior
 from freshet.schedule.prior import HierarchicalPrior
+from freshet.schedule.shared_events import SharedEvents
 
 PRIOR_STEPS, FIRST_PRIOR_STEPS = 2, 6
-MAX_FITTED_LOOKS = 2_000_000
+
+Exposure = tuple[FloatArray, FloatArray, FloatArray]
 
 
 class ForecastModel:
     """Learns from looks how pages change, and computes chances of change and values of looks."""
 
     def __init__(
-        self, page_states: PageStates, objective: CrawlObjective, cadence: CrawlCadence, seed: int
+        self,
+        page_states: PageStates,
+        objective: CrawlObjective,
+        cadence: CrawlCadence,
+        seed: int,
+        *,
+        has_events: bool = True,
     ) -> None:
         self.page_states = page_states
         self.objective = objective
@@ -34,35 +41,35 @@ class ForecastModel:
             cadence.rates, objective.outlier_chance, objective.daily_retention
         )
         self.prior = HierarchicalPrior(cadence.rates)
-        max_looks = None if cadence.in_cycles else MAX_FITTED_LOOKS
-        self.look_around = LookAroundClocks(max_looks) if objective.looks_around else None
+        self.events = SharedEvents() if has_events else None
         self._is_fitted = False
 
     @property
     def nbytes(self) -> int:
-        """Return the memory of prior and clocks in bytes."""
-        return self.prior.nbytes + (self.look_around.nbytes if self.look_around else 0)
+        """Return the memory of prior and shared events in bytes."""
+        return self.prior.nbytes + (self.events.nbytes if self.events else 0)
 
     def add(self, rows: IndexArray) -> None:
         """Add the rows of new pages."""
-        if self.look_around:
-            self.look_around.add(self.page_states, rows)
+        if self.events:
+            self.events.add(self.page_states, rows)
 
     def keep_rows(self, kept: BoolArray) -> None:
         """Remove the rows outside the mask."""
-        if self.look_around:
-            self.look_around.keep_rows(self.page_states, kept)
+        if self.events:
+            self.events.keep_rows(self.page_states, kept)
 
     def learn(self, looks: LookBatch) -> None:
         """Learn from looks."""
-        self.posterior.add_looks(self.page_states.column("likelihood"), looks)
-        if self.look_around:
-            self.look_around.learn(self.page_states, looks)
+        hazards = self._hazards_of_looks(looks)
+        self.posterior.add_looks(self.page_states.column("likelihood"), looks, hazards)
+        if self.events:
+            self.events.learn(self.page_states, looks, hazards)
 
     def refit(self, now: float) -> None:
-        """Fit the prior and the clocks to everything learned so far."""
+        """Fit the prior and the shared events to everything learned so far."""
+        self.refit_events(now, all_moved=True)
         self.refit_prior(now)
-        self.refit_clocks(now)
 
     def refit_prior(self, now: float) -> None:
         """Fit the prior to all pages.
@@ -75,11 +82,23 @@ class ForecastModel:
         self.prior.fit(self.page_states, self.posterior, now, steps=steps, seed=self.seed)
         self._is_fitted = True
 
-    def refit_clocks(self, now: float, rates: MeanRates | None = None) -> None:
-        """Fit the look-around clocks, if there are any; ``rates`` overrides the mean rates."""
-        if self.look_around:
-            rates = rates or (lambda rows: self.mean_rates(rows, now))
-            self.look_around.refit(self.page_states, now, rates)
+    def refit_events(self, now: float, *, all_moved: bool) -> NDArray[np.intp]:
+        """Fit the shared events of hosts with new looks; return these hosts.
+
+        Without ``all_moved`` only hosts are fitted whose fit should not wait.
+        """
+        if not self.events:
+            return np.empty(0, np.intp)
+        hosts = self.events.hosts_to_fit(all_moved=all_moved)
+        likelihood = self.page_states.column("likelihood")
+        for host in hosts.tolist():
+            corrections = self.events.fit(
+                host, now / DAY_SECONDS, lambda rows: self.mean_rates(rows, now)
+            )
+            last_look_days = self.page_states.last_look[corrections.rows] / DAY_SECONDS
+            self.posterior.correct_looks(likelihood, corrections, last_look_days)
+        self.events.compact()
+        return hosts
 
     def mean_rates(self, rows: NDArray[Any], now: float) -> FloatArray:
         """Return each page's mean rate, in changes per day."""
@@ -87,65 +106,72 @@ class ForecastModel:
         prior = self.prior.rows_for(self.page_states, rows)
         return self.posterior.mean_rates(self.page_states.column("likelihood"), rows, ages, prior)
 
-    def ages_and_effective_ages(
-        self, rows: NDArray[Any], now: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the days since each page's last look, by calendar and by its directory's clock.
+    def exposure(self, rows: NDArray[Any], now: float) -> Exposure:
+        """Return ages in days, hazards of shared events since the last look, and their rates.
 
-        Both are 0 for pages that were never looked at.
+        Ages and hazards are 0 for pages that were never looked at.
         """
         ages = self.page_states.days_since_look(rows, now, never=0.0)
-        if not self.look_around:
-            return ages, ages
-        return ages, self.look_around.effective_ages(self.page_states.directory[rows], ages, now)
+        if not self.events:
+            return ages, np.zeros(len(rows)), np.zeros(len(rows))
+        hosts, ends = self.page_states.host[rows], np.full(len(rows), now / DAY_SECONDS)
+        hazards = self.events.hazards(hosts, ends - ages, ends)
+        return ages, hazards, self.events.event_rates(hosts)
 
     def page_scores(self, rows: NDArray[Any], now: float) -> PageScores:
-        """Return effective ages, chances of a change and values of pages now."""
+        """Return ages, chances of a change and values of pages now."""
         return concatenate_scores([
-            self._scores(block, self.ages_and_effective_ages(block, now))
-            for block in row_blocks(rows)
+            self._scores(block, self.exposure(block, now)) for block in row_blocks(rows)
         ])
 
     def scores_after_days(self, row: int, now: float, days: FloatArray) -> PageScores:
         """Return the scores of one page that many days from now, if nothing else is learned."""
         rows = np.full(len(days), row)
-        ages, effective_ages = self.ages_and_effective_ages(rows, now)
-        return self._scores(rows, (ages + days, effective_ages + days))
+        ages, hazards, event_rates = self.exposure(rows, now)
+        return self._scores(rows, (ages + days, hazards + event_rates * days, event_rates))
 
     def survival(self, rows: NDArray[Any], now: float, horizons: FloatArray) -> FloatArray:
         """Return the chance that pages are unchanged since their last look, a column per horizon.
 
         Horizons are days from now; pages that were never looked at count from now.
         """
-        ages, effective_ages = self.ages_and_effective_ages(rows, now)
+        ages, hazards, event_rates = self.exposure(rows, now)
         prior = self.prior.rows_for(self.page_states, rows)
         likelihood = self.page_states.column("likelihood")
         weights = self.posterior.posteriors(likelihood, rows, ages, prior)
-        days = effective_ages[:, None] + horizons
+        days = ages[:, None] + horizons
         survival_by_rate = np.exp(-days[:, :, None] * self.cadence.rates)
         survival: FloatArray = np.einsum("phr,pr->ph", survival_by_rate, weights)
-        return survival
+        return survival * np.exp(-hazards[:, None] - event_rates[:, None] * horizons)
 
     def state(self) -> dict[str, Any]:
-        """Return prior and clocks as plain arrays."""
-        clocks = self.look_around.state() if self.look_around else {}
-        return self.prior.state() | clocks | {"refreshed": self._is_fitted}
+        """Return prior and shared events as plain arrays."""
+        events = self.events.state() if self.events else {}
+        return self.prior.state() | events | {"refreshed": self._is_fitted}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore a state that ``state`` returned."""
         self.prior.restore(state)
-        if self.look_around:
-            self.look_around.restore(state)
+        if self.events:
+            self.events.restore(state)
         self._is_fitted = bool(state["refreshed"])
 
-    def _scores(self, rows: NDArray[Any], ages: tuple[FloatArray, FloatArray]) -> PageScores:
-        """Return the scores of pages at ages in calendar days and by their directory's clock."""
+    def _hazards_of_looks(self, looks: LookBatch) -> FloatArray:
+        """Return the hazard of shared events between each look and the previous one."""
+        if not self.events:
+            return np.zeros(len(looks))
+        ends = looks.times / DAY_SECONDS
+        gaps = np.nan_to_num(looks.gap_days)
+        return self.events.hazards(self.page_states.host[looks.rows], ends - gaps, ends)
+
+    def _scores(self, rows: NDArray[Any], exposure: Exposure) -> PageScores:
+        """Return the scores of pages with an exposure."""
         states, prior = self.page_states, self.prior.rows_for(self.page_states, rows)
         likelihood = states.column("likelihood")
-        chances, gains = self.posterior.change_chances_and_gains(likelihood, rows, ages, prior)
+        chances, gains = self.posterior.change_chances_and_gains(likelihood, rows, exposure, prior)
         gain = chances if self.objective.name == "changes" else gains
         values = gain * states.importance[rows] * states.look_chances(rows)
         is_unseen = np.isnan(states.last_look[rows])
         return PageScores(
-            ages[1], np.where(is_unseen, np.nan, chances), np.where(is_unseen, np.inf, values)
+            exposure[0], np.where(is_unseen, np.nan, chances), np.where(is_unseen, np.inf, values)
         )

@@ -15,7 +15,7 @@ from freshet.schedule.cadence import CrawlCadence
 from freshet.schedule.explanation import explain_page_value
 from freshet.schedule.forecast_model import ForecastModel
 from freshet.schedule.kernels.posterior import survival_by_day
-from freshet.schedule.lookaround import MeanRates
+from freshet.schedule.lookaround import LookAroundClocks, MeanRates
 from freshet.schedule.objectives import OBJECTIVES
 from freshet.schedule.page_states import LookBatch, PageStates
 from freshet.schedule.ranking_rules import RowArray
@@ -23,6 +23,7 @@ from freshet.schedule.ranking_rules import RowArray
 HOUR_SECONDS = 3_600.0
 PRIOR_REFIT_SECONDS = 7 * DAY_SECONDS
 WHOLE_DAYS = 512
+MAX_FITTED_LOOKS = 2_000_000
 
 
 class FormulaForecast:
@@ -34,24 +35,31 @@ class FormulaForecast:
     def __init__(
         self, page_states: PageStates, cadence: CrawlCadence, seed: int, *, looks_around: bool
     ) -> None:
-        objective = replace(OBJECTIVES["changes"], looks_around=looks_around)
         self._page_states = page_states
-        self._model = ForecastModel(page_states, objective, cadence, seed)
+        self._model = ForecastModel(
+            page_states, OBJECTIVES["changes"], cadence, seed, has_events=False
+        )
+        max_looks = None if cadence.in_cycles else MAX_FITTED_LOOKS
+        self._clocks = LookAroundClocks(max_looks) if looks_around else None
         self._in_cycles = cadence.in_cycles
         self._whole_day_survival = survival_by_day(cadence.rates, WHOLE_DAYS)
         self._fitted_period = self._prior_fitted_at = np.nan
 
     def add(self, rows: IndexArray) -> None:
         """Add the rows of new pages."""
-        self._model.add(rows)
+        if self._clocks:
+            self._clocks.add(self._page_states, rows)
 
     def keep_rows(self, mask: BoolArray) -> None:
         """Remove the rows outside the mask."""
-        self._model.keep_rows(mask)
+        if self._clocks:
+            self._clocks.keep_rows(self._page_states, mask)
 
     def learn(self, looks: LookBatch) -> None:
         """Learn from looks."""
         self._model.learn(looks)
+        if self._clocks:
+            self._clocks.learn(self._page_states, looks)
 
     def refit_if_due(self, now: float, rates: MeanRates | None = None) -> None:
         """Refit prior and clocks if they are due; ``rates`` is a faster source of mean rates."""
@@ -62,7 +70,9 @@ class FormulaForecast:
         if not abs(now - self._prior_fitted_at) < prior_interval:
             self._model.refit_prior(now)
             self._prior_fitted_at = now
-        self._model.refit_clocks(now, rates)
+        if self._clocks:
+            rates = rates or (lambda rows: self.mean_rates(rows, now))
+            self._clocks.refit(self._page_states, now, rates)
         self._fitted_period = period
 
     def change_chances_and_rates(self, rows: RowArray, now: float) -> tuple[FloatArray, FloatArray]:
@@ -83,7 +93,10 @@ class FormulaForecast:
     def effective_ages(self, rows: RowArray, now: float) -> FloatArray:
         """Return the days since each page's last look by the clock of its directory."""
         self._fit_if_never(now)
-        return self._model.ages_and_effective_ages(rows, now)[1]
+        ages = self._page_states.days_since_look(rows, now, never=0.0)
+        if not self._clocks:
+            return ages
+        return self._clocks.effective_ages(self._page_states.directory[rows], ages, now)
 
     def add_explanation(
         self, explanation: PolicyExplanation, row: int, now: float
@@ -91,16 +104,22 @@ class FormulaForecast:
         """Return an explanation with the figures of the forecast added."""
         plan = (explanation.policy, explanation.multiplier)
         extended = explain_page_value(self._model, row, now, plan)
-        return replace(extended, value=explanation.value, due=None)
+        age = explanation.age_days
+        effective_age = float(self.effective_ages(np.array([row]), now)[0])
+        clock = effective_age / age if 0 < age < np.inf and self._clocks else None
+        return replace(extended, value=explanation.value, due=None, clock=clock)
 
     def state(self) -> dict[str, Any]:
         """Return everything learned, as plain arrays and numbers."""
         fitted = {"fitted_period": self._fitted_period, "prior_fitted_at": self._prior_fitted_at}
-        return self._model.state() | fitted
+        clocks = self._clocks.state() if self._clocks else {}
+        return self._model.state() | clocks | fitted
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore a state that ``state`` returned."""
         self._model.restore(state)
+        if self._clocks:
+            self._clocks.restore(state)
         self._fitted_period = float(state["fitted_period"])
         self._prior_fitted_at = float(state["prior_fitted_at"])
 

@@ -31,23 +31,22 @@ class CrawlObjective:
     name: ObjectiveName
     outlier_chance: float
     daily_retention: float
-    looks_around: bool
     growth_exponent: int
 
 
 OBJECTIVES: dict[ObjectiveName, CrawlObjective] = {
     "changes": CrawlObjective(
-        "changes", outlier_chance=1e-2, daily_retention=0.95, looks_around=False, growth_exponent=1
+        "changes", outlier_chance=1e-2, daily_retention=0.95, growth_exponent=1
     ),
     "freshness": CrawlObjective(
-        "freshness", outlier_chance=1e-4, daily_retention=0.99, looks_around=True, growth_exponent=2
+        "freshness", outlier_chance=1e-4, daily_retention=0.99, growth_exponent=2
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class PageScores:
-    """Effective ages in days, chances of a change, and values of pages at a moment.
+    """Ages in days, chances of a change, and values of pages at a moment.
 
     A page that was never looked at has the value infinity and the chance NaN.
     """

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray
@@ -16,6 +17,7 @@ from freshet.schedule.columns import SmallFloatArray
 from freshet.schedule.kernels import posterior as kernels
 from freshet.schedule.kernels.posterior import PriorRows
 from freshet.schedule.page_states import LookBatch
+from freshet.schedule.shared_events import HazardCorrections
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +32,23 @@ class RatePosterior:
     outlier_chance: float
     daily_retention: float
 
-    def add_looks(self, likelihood: SmallFloatArray, looks: LookBatch) -> None:
-        """Update the likelihoods of pages by looks."""
-        columns = (looks.rows, looks.gap_days, looks.measured, looks.changed)
+    def add_looks(
+        self, likelihood: SmallFloatArray, looks: LookBatch, hazards: FloatArray
+    ) -> None:
+        """Update the likelihoods of pages by looks, given the hazards of shared events."""
+        columns = (looks.rows, looks.gap_days, looks.measured, looks.changed, hazards)
         kernels.add_looks(
             likelihood, columns, self.rates, self.outlier_chance, log(self.daily_retention)
         )
+
+    def correct_looks(
+        self, likelihood: SmallFloatArray, corrections: HazardCorrections, last_look_days: FloatArray
+    ) -> None:
+        """Replace the evidence of looks whose hazard of shared events has changed."""
+        days = np.maximum(0.0, last_look_days - corrections.ends)
+        looks = (corrections.rows, corrections.gap_days, self.daily_retention**days)
+        hazards = (corrections.old_hazards, corrections.new_hazards)
+        kernels.correct_looks(likelihood, looks, hazards, self.rates, self.outlier_chance)
 
     def faded_likelihoods(
         self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray
@@ -78,13 +91,14 @@ class RatePosterior:
         self,
         likelihood: SmallFloatArray,
         rows: NDArray[Any],
-        ages: tuple[FloatArray, FloatArray],
+        exposure: tuple[FloatArray, FloatArray, FloatArray],
         prior: PriorRows,
     ) -> tuple[FloatArray, FloatArray]:
         """Return each page's chance of having changed, and the fresh days that a look would gain.
 
-        ``ages`` are in calendar days, and in days by the clock of the page's directory.
+        ``exposure`` has ages in days, hazards of shared events since the last look, and the mean
+        rates of shared events.
         """
         return kernels.change_chances_and_gains(
-            likelihood, rows, ages, prior, self.rates, log(self.daily_retention)
+            likelihood, rows, exposure, prior, self.rates, log(self.daily_retention)
         )

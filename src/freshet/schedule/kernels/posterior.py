@@ -52,13 +52,16 @@ def fast_exp(x: float) -> float:
 @njit(cache=True, nogil=True)
 def add_looks(
     likelihood: SmallFloatArray,
-    looks: tuple[RowNumbers, FloatArray, NDArray[np.bool_], NDArray[np.bool_]],
+    looks: tuple[RowNumbers, FloatArray, NDArray[np.bool_], NDArray[np.bool_], FloatArray],
     rates: FloatArray,
     outlier_chance: float,
     log_retention: float,
 ) -> None:
-    """Update log-likelihoods look by look: fade the earlier evidence, add that of the look."""
-    rows, gaps, measured, changed = looks
+    """Update log-likelihoods look by look: fade the earlier evidence, add that of the look.
+
+    The last column of the looks is the hazard of shared events between a look and the previous one.
+    """
+    rows, gaps, measured, changed, hazards = looks
     for look in range(len(rows)):
         log_likelihood = likelihood[rows[look]]
         days = 0.0 if np.isnan(gaps[look]) else gaps[look]
@@ -66,11 +69,40 @@ def add_looks(
         for rate in range(RATE_COUNT):
             value = log_likelihood[rate] * retention
             if measured[look]:
-                survival = math.exp(-rates[rate] * days)
+                survival = math.exp(-rates[rate] * days - hazards[look])
                 chance = 1.0 - survival if changed[look] else survival
                 value += math.log(outlier_chance + (1.0 - 2.0 * outlier_chance) * chance)
             log_likelihood[rate] = value
             highest = max(highest, value)
+        for rate in range(RATE_COUNT):
+            log_likelihood[rate] -= highest
+
+
+@njit(cache=True, nogil=True)
+def correct_looks(
+    likelihood: SmallFloatArray,
+    looks: tuple[RowNumbers, FloatArray, FloatArray],
+    hazards: tuple[FloatArray, FloatArray],
+    rates: FloatArray,
+    outlier_chance: float,
+) -> None:
+    """Replace the evidence of looks that found a change after their hazard has changed.
+
+    The looks have a row, a gap and the share of their evidence that remains; ``hazards`` are the
+    old and the new ones.
+    """
+    (rows, gaps, retained), (old_hazards, new_hazards) = looks, hazards
+    for look in range(len(rows)):
+        log_likelihood, highest = likelihood[rows[look]], -np.inf
+        for rate in range(RATE_COUNT):
+            survival = math.exp(-rates[rate] * gaps[look])
+            old = 1.0 - survival * math.exp(-old_hazards[look])
+            new = 1.0 - survival * math.exp(-new_hazards[look])
+            ratio = (outlier_chance + (1.0 - 2.0 * outlier_chance) * new) / (
+                outlier_chance + (1.0 - 2.0 * outlier_chance) * old
+            )
+            log_likelihood[rate] += retained[look] * math.log(ratio)
+            highest = max(highest, log_likelihood[rate])
         for rate in range(RATE_COUNT):
             log_likelihood[rate] -= highest
 
@@ -126,32 +158,34 @@ def mean_rates(
 def change_chances_and_gains(
     likelihood: SmallFloatArray,
     rows: RowNumbers,
-    ages: tuple[FloatArray, FloatArray],
+    exposure: tuple[FloatArray, FloatArray, FloatArray],
     prior: PriorRows,
     rates: FloatArray,
     log_retention: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Return each page's chance of having changed, and the fresh days that a look would gain.
 
-    Ages are in calendar days, and in days by the clock of the page's directory. Where few changes
-    are expected, the gain is a difference of almost equal numbers, so its series is used.
+    ``exposure`` has the age in days, the hazard of shared events since the last look, and their
+    mean rate. Where few changes are expected, the gain is a difference of almost equal numbers, so
+    its series is used.
     """
-    (calendar_ages, effective_ages), (table, prior_rows) = ages, prior
-    chances, gains, mean_lifetimes = np.empty(len(rows)), np.empty(len(rows)), 1.0 / rates
+    (ages, hazards, event_rates), (table, prior_rows) = exposure, prior
+    chances, gains = np.empty(len(rows)), np.empty(len(rows))
     for index in range(len(rows)):
         log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
-        retention = fast_exp(log_retention * calendar_ages[index])
+        retention = fast_exp(log_retention * ages[index])
+        age, hazard, event_rate = ages[index], hazards[index], event_rates[index]
         total, survival, gain = 0.0, 0.0, 0.0
         for rate in range(RATE_COUNT):
             weight = prior_weights[rate] * fast_exp(retention * log_likelihood[rate])
-            changes = rates[rate] * effective_ages[index]
+            changes = rates[rate] * age + hazard
             unchanged = fast_exp(-changes)
             series = changes * changes * (0.5 - changes * (1 / 3 - changes / 8))
             difference = 1.0 - (1.0 + changes) * unchanged
             lifetimes_gained = series if changes < SERIES_LIMIT else difference
             total += weight
             survival += weight * unchanged
-            gain += weight * mean_lifetimes[rate] * lifetimes_gained
+            gain += weight * lifetimes_gained / (rates[rate] + event_rate)
         chances[index] = max(0.0, 1.0 - survival / total)
         gains[index] = max(0.0, gain / total)
     return chances, gains

@@ -1,0 +1,261 @@
+"""Compiled loops of shared events: hazards of hosts in bins of half a day, fitted to looks.
+
+A hazard table has a row per host: the cumulative hazard at the boundaries of the bins of a window.
+Outside the window the hazard is the host's mean event rate. Times are in days.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from freshet.core.types import FloatArray, IndexArray
+from freshet.schedule.columns import SmallFloatArray
+
+BINS_PER_DAY = 2
+WINDOW_DAYS = 45
+BIN_COUNT = BINS_PER_DAY * WINDOW_DAYS
+# The prior of a bin's hazard weighs as much as looks at this many pages.
+PRIOR_PAGES = 0.3
+
+HostLooks = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
+HazardTable = tuple[FloatArray, SmallFloatArray]
+
+
+@njit(cache=True)
+def hazard_reading(cumulative: SmallFloatArray, position: float, hazard_per_bin: float) -> float:
+    """Return the cumulative hazard at a position in bins from the start of the window."""
+    if position <= 0.0:
+        return position * hazard_per_bin
+    if position >= BIN_COUNT:
+        return float(cumulative[BIN_COUNT]) + (position - BIN_COUNT) * hazard_per_bin
+    index = int(position)
+    step = cumulative[index + 1] - cumulative[index]
+    return float(cumulative[index] + (position - index) * step)
+
+
+@njit(cache=True, nogil=True)
+def hazards_between(
+    begins: FloatArray,
+    ends: FloatArray,
+    hosts: IndexArray,
+    tables: tuple[IndexArray, FloatArray, SmallFloatArray],
+    event_rates: SmallFloatArray,
+) -> FloatArray:
+    """Return the hazard of shared events of a host between two times, for every entry.
+
+    ``tables`` has the table row of every host, negative if it has none, the first bin of every
+    table row, and the cumulative hazards. A host without a table has no shared events.
+    """
+    table_rows, first_bins, cumulative = tables
+    hazards = np.zeros(len(hosts))
+    for index in range(len(hosts)):
+        row = table_rows[hosts[index]]
+        if row >= 0 and ends[index] > begins[index]:
+            per_bin = event_rates[hosts[index]] / BINS_PER_DAY
+            first_bin = first_bins[row]
+            end = hazard_reading(cumulative[row], ends[index] * BINS_PER_DAY - first_bin, per_bin)
+            begin = hazard_reading(
+                cumulative[row], begins[index] * BINS_PER_DAY - first_bin, per_bin
+            )
+            hazards[index] = max(0.0, end - begin)
+    return hazards
+
+
+@njit(cache=True)
+def add_to_bins(
+    steps: FloatArray, corrections: FloatArray, interval: tuple[float, float], amount: float
+) -> None:
+    """Add an amount to every bin of an interval, in proportion to the part of the bin it covers.
+
+    ``steps`` are differences between bins, which ``bin_totals`` adds up; ``corrections`` are for
+    the first and the last bin, which the interval covers in part.
+    """
+    begin, end = max(0.0, interval[0]), min(float(BIN_COUNT), interval[1])
+    if end <= begin:
+        return
+    first, last = int(begin), min(int(math.ceil(end)) - 1, BIN_COUNT - 1)
+    steps[first] += amount
+    steps[last + 1] -= amount
+    corrections[first] -= amount * (begin - first)
+    corrections[last] -= amount * (last + 1 - end)
+
+
+@njit(cache=True)
+def bin_totals(steps: FloatArray, corrections: FloatArray) -> FloatArray:
+    """Return the amount of every bin, at least 0."""
+    totals, level = np.empty(BIN_COUNT), 0.0
+    for index in range(BIN_COUNT):
+        level += steps[index]
+        totals[index] = max(0.0, level + corrections[index])
+    return totals
+
+
+@njit(cache=True)
+def look_exposure(looks: HostLooks) -> FloatArray:
+    """Return how many looks cover each bin."""
+    begins, ends, _, _ = looks
+    steps, corrections = np.zeros(BIN_COUNT + 1), np.zeros(BIN_COUNT)
+    for look in range(len(begins)):
+        add_to_bins(steps, corrections, (begins[look], ends[look]), 1.0)
+    return bin_totals(steps, corrections)
+
+
+@njit(cache=True)
+def event_weights(
+    looks: HostLooks, cumulative: SmallFloatArray, hazard_per_bin: float
+) -> FloatArray:
+    """Return the expected shared events of each bin, divided by its hazard.
+
+    A look that found a change saw one event or more, of the page itself or shared; the expected
+    number of each kind is in proportion to its hazard.
+    """
+    begins, ends, changed, rates = looks
+    steps, corrections = np.zeros(BIN_COUNT + 1), np.zeros(BIN_COUNT)
+    for look in range(len(begins)):
+        if changed[look] and ends[look] > begins[look]:
+            shared = hazard_reading(cumulative, ends[look], hazard_per_bin) - hazard_reading(
+                cumulative, begins[look], hazard_per_bin
+            )
+            own = rates[look] * (ends[look] - begins[look]) / BINS_PER_DAY
+            weight = 1.0 / -math.expm1(-max(1e-9, own + shared))
+            add_to_bins(steps, corrections, (begins[look], ends[look]), weight)
+    return bin_totals(steps, corrections)
+
+
+@njit(cache=True, nogil=True)
+def fit_hazards(
+    looks: HostLooks,
+    carried: tuple[SmallFloatArray, SmallFloatArray],
+    tables: tuple[SmallFloatArray, SmallFloatArray],
+    event_rate: float,
+    steps: int,
+) -> None:
+    """Fit the hazards of one host to its looks by expectation maximisation.
+
+    The looks are in bins from the start of the window. ``carried`` are the events and exposure of
+    earlier looks. ``tables`` are the cumulative hazard, and the part of it that few looks confirm
+    or rule out; both are updated.
+    """
+    (cumulative, unconfirmed), (carried_events, carried_exposure) = tables, carried
+    hazard_per_bin = event_rate / BINS_PER_DAY
+    exposure = look_exposure(looks)
+    for _ in range(steps):
+        weights = event_weights(looks, cumulative, hazard_per_bin)
+        hazard_before = cumulative[0]
+        for index in range(BIN_COUNT):
+            old_hazard = cumulative[index + 1] - hazard_before
+            hazard_before = cumulative[index + 1]
+            events = carried_events[index] + old_hazard * weights[index]
+            pages = PRIOR_PAGES + carried_exposure[index] + exposure[index]
+            hazard = (PRIOR_PAGES * hazard_per_bin + events) / pages
+            cumulative[index + 1] = cumulative[index] + hazard
+            unconfirmed[index + 1] = unconfirmed[index] + hazard * PRIOR_PAGES / pages
+
+
+@njit(cache=True, nogil=True)
+def carry_looks(
+    looks: HostLooks,
+    carried: tuple[SmallFloatArray, SmallFloatArray],
+    cumulative: SmallFloatArray,
+    event_rate: float,
+) -> None:
+    """Add the events and exposure of looks that are no longer stored to the carried ones."""
+    carried_events, carried_exposure = carried
+    exposure = look_exposure(looks)
+    weights = event_weights(looks, cumulative, event_rate / BINS_PER_DAY)
+    for index in range(BIN_COUNT):
+        carried_exposure[index] += exposure[index]
+        carried_events[index] += weights[index] * (cumulative[index + 1] - cumulative[index])
+
+
+@njit(cache=True, nogil=True)
+def shift_table(
+    tables: tuple[SmallFloatArray, SmallFloatArray],
+    carried: tuple[SmallFloatArray, SmallFloatArray],
+    bins: int,
+    hazard_per_bin: float,
+) -> None:
+    """Move a host's window forward by some bins; new bins have the mean hazard, unconfirmed."""
+    bins = min(bins, BIN_COUNT)
+    kept = BIN_COUNT - bins
+    for table in tables:
+        base = table[bins]
+        for index in range(kept + 1):
+            table[index] = table[index + bins] - base
+        for index in range(kept, BIN_COUNT):
+            table[index + 1] = table[index] + hazard_per_bin
+    for column in carried:
+        for index in range(kept):
+            column[index] = column[index + bins]
+        column[kept:] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def walk_looks(newest: int, previous: IndexArray, limit: int) -> tuple[IndexArray, IndexArray]:
+    """Return the newest looks of a host, at most ``limit``, and the indices of the older ones."""
+    kept, older = np.empty(limit, np.int32), np.empty(0, np.int32)
+    count, look = 0, newest
+    while look >= 0 and count < limit:
+        kept[count] = look
+        count += 1
+        look = previous[look]
+    excess, first = 0, look
+    while look >= 0:
+        excess += 1
+        look = previous[look]
+    if excess:
+        older = np.empty(excess, np.int32)
+        look = first
+        for index in range(excess):
+            older[index] = look
+            look = previous[look]
+    return kept[:count], older
+
+
+@njit(cache=True, nogil=True)
+def link_looks(
+    hosts: IndexArray,
+    first_look: int,
+    changed: NDArray[np.bool_],
+    previous: IndexArray,
+    host_columns: tuple[IndexArray, IndexArray, IndexArray],
+    has_new_change: NDArray[np.bool_],
+) -> None:
+    """Put new looks at the head of their hosts' lists."""
+    newest, stored, new_looks = host_columns
+    for index in range(len(hosts)):
+        host = hosts[index]
+        previous[first_look + index] = newest[host]
+        newest[host] = first_look + index
+        stored[host] += 1
+        new_looks[host] += 1
+        if changed[index]:
+            has_new_change[host] = True
+
+
+@njit(cache=True, nogil=True)
+def unlink_looks(
+    mask: NDArray[np.bool_], previous: IndexArray, host_columns: tuple[IndexArray, IndexArray]
+) -> None:
+    """Take the looks outside the mask out of the lists, and number the others anew."""
+    newest, stored = host_columns
+    numbers = np.cumsum(mask) - 1
+    for look in range(len(previous)):
+        earlier = previous[look]
+        while earlier >= 0 and not mask[earlier]:
+            earlier = previous[earlier]
+        previous[look] = earlier
+    for host in range(len(newest)):
+        look, count = newest[host], 0
+        while look >= 0 and not mask[look]:
+            look = previous[look]
+        newest[host] = numbers[look] if look >= 0 else -1
+        while look >= 0:
+            count += 1
+            look = previous[look]
+        stored[host] = count
+    for look in range(len(previous)):
+        if previous[look] >= 0:
+            previous[look] = numbers[previous[look]]

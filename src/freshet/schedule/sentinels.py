@@ -1,0 +1,82 @@
+"""Sentinel visits: one page of a host is looked at to learn whether the whole host has changed.
+
+A shared event is noticed only if someone looks. The value of such a look is what its result is
+worth: the chance of an event that no look has confirmed or ruled out, times the pages it would
+make worth a visit. So a host with many pages and frequent events is looked at often, and a small
+or quiet one hardly ever. At most one page of a host is a sentinel at a time.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.core.tables import DAY_SECONDS, BoolArray
+from freshet.core.types import FloatArray, IndexArray
+from freshet.schedule.columns import NOT_FOUND
+from freshet.schedule.forecast_model import ForecastModel
+from freshet.schedule.kernels import sentinels as kernels
+
+# The share of a host's pages whose visits gain from an event that is noticed in time.
+GAINING_SHARE = 0.05
+
+
+class Sentinels:
+    """The best page of every host for learning about shared events."""
+
+    def __init__(self, model: ForecastModel) -> None:
+        self._model = model
+        self._best_rows = np.empty(0, np.int32)
+        self._best_values = np.empty(0)
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Return the rows of the sentinels."""
+        return np.sort(self._best_rows[self._best_rows != NOT_FOUND]).astype(np.intp)
+
+    def reset(self) -> None:
+        """Forget the sentinels of all hosts."""
+        count = len(self._model.page_states.hosts)
+        self._best_rows = np.full(count, NOT_FOUND, np.int32)
+        self._best_values = np.full(count, -np.inf)
+
+    def consider(self, rows: NDArray[np.intp], values: FloatArray) -> None:
+        """Make the page of the highest value of each host its sentinel."""
+        events, states = self._model.events, self._model.page_states
+        if events is None:
+            return
+        if len(self._best_rows) < len(states.hosts):
+            self.reset()
+        has_events = events.has_table()
+        best = (self._best_rows, self._best_values)
+        kernels.keep_best_rows(rows, values, states.host, has_events, best)
+
+    def bonuses(self, rows: NDArray[np.intp], now: float, multiplier: float) -> FloatArray:
+        """Return what the result of a look at each page is worth beyond its own value."""
+        bonuses = np.zeros(len(rows))
+        events, states = self._model.events, self._model.page_states
+        if events is None or not len(self._best_rows):
+            return bonuses
+        positions = np.flatnonzero(self._best_rows[states.host[rows]] == rows)
+        sentinel_rows = rows[positions]
+        hosts, ends = states.host[sentinel_rows], np.full(len(positions), now / DAY_SECONDS)
+        begins = ends - states.days_since_look(sentinel_rows, now, never=0.0)
+        hazards = events.unconfirmed_hazards(hosts, begins, ends)
+        pages = GAINING_SHARE * events.page_counts(hosts)
+        bonuses[positions] = pages * self._gain(sentinel_rows, multiplier) * -np.expm1(-hazards)
+        return bonuses
+
+    def exploratory(self, chosen_rows: NDArray[np.intp], values: FloatArray) -> BoolArray:
+        """Return which chosen pages would not have been chosen for their own value."""
+        if not len(self._best_rows):
+            return np.zeros(len(chosen_rows), np.bool_)
+        hosts = self._model.page_states.host[chosen_rows]
+        is_sentinel = self._best_rows[hosts] == chosen_rows
+        lowest = values[~is_sentinel].min(initial=np.inf)
+        exploratory: BoolArray = is_sentinel & (values < lowest)
+        return exploratory
+
+    def _gain(self, rows: IndexArray | NDArray[np.intp], multiplier: float) -> FloatArray:
+        """Return what a page gains that an event makes worth a visit."""
+        importance = self._model.page_states.importance[rows].astype(np.float64)
+        if self._model.objective.name == "changes":
+            return np.maximum(0.0, importance - multiplier)
+        return np.full(len(rows), multiplier)
