@@ -17,7 +17,7 @@ from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps, PageIdArray, PageTable, VisitTable
 from freshet.core.types import FloatArray
 from freshet.schedule.bayes_policy import BayesPolicy
-from freshet.schedule.cadence import CONTINUOUS_CADENCE, RATE_COUNT
+from freshet.schedule.cadence import CELL_COUNT, CONTINUOUS_CADENCE
 
 PAGES, BATCH = 10_000_000, 100_000
 PAGES_PER_HOST, PAGES_PER_DIRECTORY = 100, 20
@@ -67,7 +67,7 @@ def choose_plainly(
     likelihood: FloatArray, ages: FloatArray, k: int, policy: BayesPolicy
 ) -> FloatArray:
     """Return the k pages of the highest value, page by page."""
-    rates, prior = policy.cadence.rates, np.full(RATE_COUNT, 1 / RATE_COUNT)
+    rates, prior = policy.cadence.rates, np.full(CELL_COUNT, 1 / CELL_COUNT)
     values = np.empty(len(likelihood))
     for page in range(len(likelihood)):
         weights = prior * np.exp(likelihood[page] * policy.objective.daily_retention ** ages[page])
@@ -93,7 +93,7 @@ def measure_learning(
     batch_seconds = core_seconds(lambda: policy.learn(batch)) / len(batch)
     single_seconds = core_seconds(lambda: [policy.learn(visit) for visit in singles]) / len(singles)
     gaps, changed = np.full(PLAIN_PAGES, 3.0), rng.random(PLAIN_PAGES)
-    likelihood = np.zeros((PLAIN_PAGES, RATE_COUNT))
+    likelihood = np.zeros((PLAIN_PAGES, CELL_COUNT))
     plain_seconds = core_seconds(lambda: learn_plainly(likelihood, gaps, changed < 0.3, policy))
     return [
         BenchmarkResult(
@@ -116,7 +116,7 @@ def measure_choosing(policy: BayesPolicy, now: datetime, k: int) -> list[Benchma
     count = len(policy.page_states)
     first = core_seconds(lambda: check(policy, now, k))
     again = core_seconds(lambda: check(policy, now, k))
-    likelihood = np.zeros((PLAIN_PAGES, RATE_COUNT))
+    likelihood = np.zeros((PLAIN_PAGES, CELL_COUNT))
     ages = np.full(PLAIN_PAGES, 3.0)
     plain_seconds = core_seconds(lambda: choose_plainly(likelihood, ages, k, policy))
     return [

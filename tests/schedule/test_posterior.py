@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.core.types import FloatArray
-from freshet.schedule.cadence import CONTINUOUS_CADENCE, CYCLE_CADENCE, RATE_COUNT
+from freshet.schedule.cadence import CELL_COUNT, CONTINUOUS_CADENCE, CYCLE_CADENCE
 from freshet.schedule.kernels import posterior as kernels
 from freshet.schedule.page_states import LookBatch
 from freshet.schedule.posterior import RatePosterior
 
 POSTERIOR = RatePosterior(CYCLE_CADENCE.rates, outlier_chance=1e-2, daily_retention=0.95)
-UNIFORM_PRIOR = (np.full((1, RATE_COUNT), 1 / RATE_COUNT), np.zeros(1, np.int32))
+UNIFORM_PRIOR = (np.full((1, CELL_COUNT), 1 / CELL_COUNT), np.zeros(1, np.int32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def plain_posterior(
 
 
 def likelihood_after(looks: list[Look], posterior_model: RatePosterior = POSTERIOR) -> np.ndarray:
-    likelihood = np.zeros((1, RATE_COUNT), np.float32)
+    likelihood = np.zeros((1, CELL_COUNT), np.float32)
     posterior_model.add_looks(likelihood, as_table(looks))
     return likelihood
 
@@ -74,7 +74,7 @@ def test_the_grids_span_the_possible_rates() -> None:
         (CYCLE_CADENCE, 5e-4, 5.0),
         (CONTINUOUS_CADENCE, 1 / 1826.25, 288.0),
     ):
-        assert len(cadence.rates) == RATE_COUNT == 28
+        assert len(cadence.rates) == CELL_COUNT == 28
         assert cadence.rates[[0, -1]] == pytest.approx([slowest, fastest])
         assert np.allclose(np.diff(np.log(cadence.rates)), np.log(fastest / slowest) / 27)
 
@@ -84,7 +84,7 @@ def test_the_grids_span_the_possible_rates() -> None:
 def test_the_posterior_is_that_of_a_plain_computation(
     looks: list[Look], age: float, seed: int
 ) -> None:
-    prior = np.random.default_rng(seed).dirichlet(np.ones(RATE_COUNT)) + 1e-9
+    prior = np.random.default_rng(seed).dirichlet(np.ones(CELL_COUNT)) + 1e-9
     table = (prior[np.newaxis], np.zeros(1, np.int32))
     posterior = POSTERIOR.posteriors(
         likelihood_after(looks), np.zeros(1, np.int32), np.array([age]), table
@@ -97,14 +97,14 @@ def test_the_posterior_is_that_of_a_plain_computation(
 @settings(deadline=None)
 @given(st.lists(some_looks, max_size=12))
 def test_looks_learnt_at_once_and_one_by_one_are_the_same(looks: list[Look]) -> None:
-    one_by_one = np.zeros((1, RATE_COUNT), np.float32)
+    one_by_one = np.zeros((1, CELL_COUNT), np.float32)
     for look in looks:
         POSTERIOR.add_looks(one_by_one, as_table([look]))
     assert np.array_equal(one_by_one, likelihood_after(looks))
 
 
 def test_looks_of_other_pages_between_do_not_matter() -> None:
-    likelihood = np.zeros((2, RATE_COUNT), np.float32)
+    likelihood = np.zeros((2, CELL_COUNT), np.float32)
     looks, other_look = [Look(2.0, True), Look(3.0, False)], Look(1.0, True)
     for look in looks:
         POSTERIOR.add_looks(likelihood, as_table([look]))
@@ -117,8 +117,8 @@ def test_an_old_look_has_little_weight() -> None:
     soon, late = (
         POSTERIOR.posteriors(likelihood, rows, np.array([age]), UNIFORM_PRIOR) for age in (0.0, 1e3)
     )
-    assert np.abs(late - 1 / RATE_COUNT).max() < 1e-9
-    assert np.abs(soon - 1 / RATE_COUNT).max() > 0.05
+    assert np.abs(late - 1 / CELL_COUNT).max() < 1e-9
+    assert np.abs(soon - 1 / CELL_COUNT).max() > 0.05
 
 
 def test_no_number_of_looks_overflows() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from freshet.core.types import FloatArray
 from freshet.schedule import prior as module
-from freshet.schedule.cadence import CYCLE_CADENCE, RATE_COUNT
+from freshet.schedule.cadence import CELL_COUNT, CYCLE_CADENCE
 from freshet.schedule.columns import ColumnSpec
 from freshet.schedule.page_states import PageStates
 from freshet.schedule.posterior import RatePosterior
@@ -31,7 +31,7 @@ def by_threes(page: int) -> int:
 
 def states_of(ids: list[int], site_of: SiteOf = by_twenty) -> PageStates:
     """Return pages of hosts of four and sites of twenty; every second host has changed."""
-    states = PageStates(policy_columns={"likelihood": ColumnSpec(np.float32, width=RATE_COUNT)})
+    states = PageStates(policy_columns={"likelihood": ColumnSpec(np.float32, width=CELL_COUNT)})
     table = pages(ids, since_day=-1.0)
     sites = np.array([site_of(page) for page in table.ids.tolist()], np.uint64)
     states.add(replace(table, sites=sites))
@@ -152,6 +152,6 @@ def test_many_pages_are_sampled_by_a_hash_that_stays_the_same(
 def test_a_collection_without_pages_keeps_its_first_prior() -> None:
     prior = HierarchicalPrior(CYCLE_CADENCE.rates)
     before = prior.table.copy()
-    states = PageStates(policy_columns={"likelihood": ColumnSpec(np.float32, width=RATE_COUNT)})
+    states = PageStates(policy_columns={"likelihood": ColumnSpec(np.float32, width=CELL_COUNT)})
     prior.fit(states, POSTERIOR, NOW, steps=2, seed=0)
     assert np.array_equal(prior.table, before)

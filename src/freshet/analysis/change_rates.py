@@ -11,7 +11,7 @@ import numpy as np
 from freshet.core.tables import PageIdArray, PageTable, VisitTable, hash_names
 from freshet.core.types import FloatArray, Page
 from freshet.measure.statistics.page_summary import UNKNOWN_MARK, MarkArray
-from freshet.schedule.cadence import CONTINUOUS_CADENCE, RATE_COUNT
+from freshet.schedule.cadence import CELL_COUNT, CONTINUOUS_CADENCE
 from freshet.schedule.columns import ColumnSpec
 from freshet.schedule.forecast_model import FIRST_PRIOR_STEPS
 from freshet.schedule.objectives import OBJECTIVES
@@ -47,12 +47,13 @@ def fit_rates(
         look_marks == 1,
         np.full(len(look_marks), -1, np.int32),
     )
-    states = PageStates(None, {"likelihood": ColumnSpec(np.float32, width=RATE_COUNT)})
+    states = PageStates(None, {"likelihood": ColumnSpec(np.float32, width=CELL_COUNT)})
     posterior = RatePosterior(
         CONTINUOUS_CADENCE.rates, OBJECTIVES["freshness"].outlier_chance, NO_DECAY
     )
     states.add(table)
-    posterior.add_looks(states.column("likelihood"), states.add_visits(visits))
+    looks = states.add_visits(visits)
+    posterior.add_looks(states.column("likelihood"), looks, np.zeros(len(looks)))
     prior = HierarchicalPrior(CONTINUOUS_CADENCE.rates)
     prior.fit(states, posterior, 0.0, steps=FIRST_PRIOR_STEPS, seed=0)
     rows = states.find_rows(ids)

@@ -24,7 +24,7 @@ from freshet.core.tables import (
     VisitTable,
 )
 from freshet.core.types import FloatArray, Forecast
-from freshet.schedule.cadence import RATE_COUNT, CrawlCadence
+from freshet.schedule.cadence import CELL_COUNT, CrawlCadence
 from freshet.schedule.columns import NOT_FOUND, ColumnSpec, row_blocks
 from freshet.schedule.explanation import explain_page_value
 from freshet.schedule.forecast_model import ForecastModel
@@ -63,7 +63,7 @@ class BayesPolicy:
         self.seed = seed
         self.multiplier = 0.0
         columns = {
-            "likelihood": ColumnSpec(np.float32, width=RATE_COUNT),
+            "likelihood": ColumnSpec(np.float32, width=CELL_COUNT),
             "due": ColumnSpec(np.float64, -np.inf),
         }
         self.page_states = PageStates(delays, columns)
@@ -236,8 +236,6 @@ class BayesPolicy:
 
     def _order(self, scores: PageScores, chosen: RowPositions) -> RowPositions:
         """Return the order of chosen pages: never seen ones, then by the chance of a change."""
-        if self.objective.name == "changes":
-            return np.arange(len(chosen))
         likely = np.nan_to_num(scores.chances[chosen], nan=np.inf)
         return np.argsort(-likely, kind="stable")
 

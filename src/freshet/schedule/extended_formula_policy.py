@@ -28,7 +28,7 @@ from freshet.core.tables import (
 from freshet.core.types import FloatArray
 from freshet.formula.expression import Formula
 from freshet.formula.variables import BASIC_VARIABLES, PAPER_VARIABLES, WeightClock
-from freshet.schedule.cadence import RATE_COUNT, CrawlCadence
+from freshet.schedule.cadence import CELL_COUNT, CrawlCadence
 from freshet.schedule.columns import ColumnSpec
 from freshet.schedule.formula_forecast import FormulaForecast
 from freshet.schedule.formula_policy import FormulaPolicy
@@ -66,7 +66,7 @@ class ExtendedFormulaPolicy(FormulaPolicy):
             seed=seed,
             delays=delays,
             policy_columns={
-                "likelihood": ColumnSpec(np.float32, width=RATE_COUNT),
+                "likelihood": ColumnSpec(np.float32, width=CELL_COUNT),
                 "unchanged_since": ColumnSpec(np.float64, np.nan),
                 "weekday_sums": ColumnSpec(np.float64, width=2),
             },

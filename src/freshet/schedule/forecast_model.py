@@ -10,6 +10,7 @@ from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.cadence import CrawlCadence
 from freshet.schedule.columns import row_blocks
+from freshet.schedule.kernels.posterior import Exposure, survival_of_cells
 from freshet.schedule.objectives import CrawlObjective, PageScores, concatenate_scores
 from freshet.schedule.page_states import LookBatch, PageStates
 from freshet.schedule.posterior import RatePosterior
@@ -17,8 +18,6 @@ from freshet.schedule.prior import HierarchicalPrior
 from freshet.schedule.shared_events import SharedEvents
 
 PRIOR_STEPS, FIRST_PRIOR_STEPS = 2, 6
-
-Exposure = tuple[FloatArray, FloatArray, FloatArray]
 
 
 class ForecastModel:
@@ -140,8 +139,7 @@ class ForecastModel:
         likelihood = self.page_states.column("likelihood")
         weights = self.posterior.posteriors(likelihood, rows, ages, prior)
         days = ages[:, None] + horizons
-        survival_by_rate = np.exp(-days[:, :, None] * self.cadence.rates)
-        survival: FloatArray = np.einsum("phr,pr->ph", survival_by_rate, weights)
+        survival = survival_of_cells(days, self.cadence.rates, weights)
         return survival * np.exp(-hazards[:, None] - event_rates[:, None] * horizons)
 
     def state(self) -> dict[str, Any]:
@@ -168,9 +166,11 @@ class ForecastModel:
         """Return the scores of pages with an exposure."""
         states, prior = self.page_states, self.prior.rows_for(self.page_states, rows)
         likelihood = states.column("likelihood")
-        chances, gains = self.posterior.change_chances_and_gains(likelihood, rows, exposure, prior)
-        gain = chances if self.objective.name == "changes" else gains
-        values = gain * states.importance[rows] * states.look_chances(rows)
+        options = (self.objective.name == "freshness", 1.0 if self.cadence.in_cycles else 0.0)
+        chances, gains = self.posterior.change_chances_and_values(
+            likelihood, rows, exposure, prior, options
+        )
+        values = gains * states.importance[rows] * states.look_chances(rows)
         is_unseen = np.isnan(states.last_look[rows])
         return PageScores(
             exposure[0], np.where(is_unseen, np.nan, chances), np.where(is_unseen, np.inf, values)

@@ -36,10 +36,10 @@ class CrawlObjective:
 
 OBJECTIVES: dict[ObjectiveName, CrawlObjective] = {
     "changes": CrawlObjective(
-        "changes", outlier_chance=1e-2, daily_retention=0.95, growth_exponent=1
+        "changes", outlier_chance=1e-3, daily_retention=0.9, growth_exponent=2
     ),
     "freshness": CrawlObjective(
-        "freshness", outlier_chance=1e-4, daily_retention=0.99, growth_exponent=2
+        "freshness", outlier_chance=1e-3, daily_retention=0.95, growth_exponent=2
     ),
 }
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from freshet.core.types import FloatArray
 from freshet.schedule.columns import SmallFloatArray
 from freshet.schedule.kernels import posterior as kernels
-from freshet.schedule.kernels.posterior import PriorRows
+from freshet.schedule.kernels.posterior import Exposure, PriorRows
 from freshet.schedule.page_states import LookBatch
 from freshet.schedule.shared_events import HazardCorrections
 
@@ -32,9 +32,7 @@ class RatePosterior:
     outlier_chance: float
     daily_retention: float
 
-    def add_looks(
-        self, likelihood: SmallFloatArray, looks: LookBatch, hazards: FloatArray
-    ) -> None:
+    def add_looks(self, likelihood: SmallFloatArray, looks: LookBatch, hazards: FloatArray) -> None:
         """Update the likelihoods of pages by looks, given the hazards of shared events."""
         columns = (looks.rows, looks.gap_days, looks.measured, looks.changed, hazards)
         kernels.add_looks(
@@ -42,11 +40,18 @@ class RatePosterior:
         )
 
     def correct_looks(
-        self, likelihood: SmallFloatArray, corrections: HazardCorrections, last_look_days: FloatArray
+        self,
+        likelihood: SmallFloatArray,
+        corrections: HazardCorrections,
+        last_look_days: FloatArray,
     ) -> None:
         """Replace the evidence of looks whose hazard of shared events has changed."""
         days = np.maximum(0.0, last_look_days - corrections.ends)
-        looks = (corrections.rows, corrections.gap_days, self.daily_retention**days)
+        looks = (
+            corrections.rows,
+            corrections.gap_days,
+            self.daily_retention ** np.minimum(1.0, days),
+        )
         hazards = (corrections.old_hazards, corrections.new_hazards)
         kernels.correct_looks(likelihood, looks, hazards, self.rates, self.outlier_chance)
 
@@ -87,18 +92,20 @@ class RatePosterior:
             likelihood, rows, ages, prior, grid, log(self.daily_retention)
         )
 
-    def change_chances_and_gains(
+    def change_chances_and_values(
         self,
         likelihood: SmallFloatArray,
         rows: NDArray[Any],
-        exposure: tuple[FloatArray, FloatArray, FloatArray],
+        exposure: Exposure,
         prior: PriorRows,
+        objective: tuple[bool, float],
     ) -> tuple[FloatArray, FloatArray]:
-        """Return each page's chance of having changed, and the fresh days that a look would gain.
+        """Return each page's chance of having changed, and the value of a look.
 
         ``exposure`` has ages in days, hazards of shared events since the last look, and the mean
-        rates of shared events.
+        rates of shared events; ``objective`` says whether it is freshness, and the least days
+        between two looks.
         """
-        return kernels.change_chances_and_gains(
-            likelihood, rows, exposure, prior, self.rates, log(self.daily_retention)
+        return kernels.change_chances_and_values(
+            likelihood, rows, exposure, prior, self.rates, (log(self.daily_retention), *objective)
         )

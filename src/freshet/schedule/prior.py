@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from freshet.core.hashing import TIE_BREAK_RANGE
 from freshet.core.types import FloatArray, IndexArray
+from freshet.schedule.cadence import POISSON_CELLS
 from freshet.schedule.columns import NOT_FOUND, row_blocks
 from freshet.schedule.kernels import prior as kernels
 from freshet.schedule.kernels.posterior import PriorRows
@@ -16,6 +17,7 @@ from freshet.schedule.posterior import RatePosterior
 from freshet.schedule.top_k import tie_breaker
 
 MEDIAN_RATE, LOG_RATE_SPREAD = 0.03, 2.0
+REGULAR_SHARE = 0.3
 INITIAL_SHARE = 0.02
 SITE_WEIGHT, HOST_WEIGHT = 20.0, 4.0
 MAX_SAMPLE_PAGES = 100_000
@@ -35,6 +37,13 @@ class HierarchicalPrior:
 
     def __init__(self, rates: FloatArray) -> None:
         density = np.exp(-0.5 * (np.log(rates / MEDIAN_RATE) / LOG_RATE_SPREAD) ** 2)
+        # The mass of a cell is in proportion to its width on the logarithmic scale.
+        widths = (
+            np.gradient(np.log(rates[:POISSON_CELLS])),
+            np.gradient(np.log(rates[POISSON_CELLS:])),
+        )
+        density *= np.concatenate(widths)
+        density[POISSON_CELLS:] *= REGULAR_SHARE / (1.0 - REGULAR_SHARE)
         self._initial: FloatArray = density / density.sum()
         self.table: FloatArray = self._initial[np.newaxis]
         self._site_rows = np.empty(0, np.int32)

@@ -12,41 +12,31 @@ from numba import njit
 from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.cadence import RATE_COUNT
+from freshet.schedule.cadence import CELL_COUNT, POISSON_CELLS
 from freshet.schedule.columns import SmallFloatArray
+from freshet.schedule.kernels.change_processes import (
+    REGULAR_LIFETIME,
+    cell_survival,
+    fast_exp,
+    regular_survival,
+)
 
 RowNumbers = NDArray[np.intp] | IndexArray
 PriorRows = tuple[FloatArray, IndexArray]
+Exposure = tuple[FloatArray, FloatArray, FloatArray]
 
-LOWEST_EXPONENT = -700.0
 SERIES_LIMIT = 1e-3
-LOG_OF_TWO = math.log(2.0)
-LOG2_E = 1.0 / LOG_OF_TWO
-EXPONENT_BITS, EXPONENT_BIAS = 52, 1023
-COEFFICIENTS = tuple(1 / math.factorial(power) for power in range(11))
+# How much of what waiting would add counts against a visit now; 1 is best if rates never change.
+WAITING_WEIGHT = 0.7
 
 
 @njit(cache=True, fastmath=True)
-def fast_exp(x: float) -> float:
-    """Return e to the power of x ≤ 0 with an error below 3e-13, in a form that compilers vectorise.
+def retained(log_retention: float, days: float) -> float:
+    """Return the share of the evidence that remains, given the days since the last look.
 
-    The argument is split into a power of two and a remainder, for which a polynomial is used.
+    At most one day's share is lost, so that pages that are rarely looked at keep their evidence.
     """
-    x = max(x, LOWEST_EXPONENT)
-    power = np.int64(x * LOG2_E - 0.5)
-    remainder = x - power * LOG_OF_TWO
-    series = COEFFICIENTS[10]
-    series = series * remainder + COEFFICIENTS[9]
-    series = series * remainder + COEFFICIENTS[8]
-    series = series * remainder + COEFFICIENTS[7]
-    series = series * remainder + COEFFICIENTS[6]
-    series = series * remainder + COEFFICIENTS[5]
-    series = series * remainder + COEFFICIENTS[4]
-    series = series * remainder + COEFFICIENTS[3]
-    series = series * remainder + COEFFICIENTS[2]
-    series = series * remainder + COEFFICIENTS[1]
-    series = series * remainder + COEFFICIENTS[0]
-    return series * np.int64((power + EXPONENT_BIAS) << EXPONENT_BITS).view(np.float64)
+    return fast_exp(log_retention * min(1.0, days))
 
 
 @njit(cache=True, nogil=True)
@@ -65,17 +55,17 @@ def add_looks(
     for look in range(len(rows)):
         log_likelihood = likelihood[rows[look]]
         days = 0.0 if np.isnan(gaps[look]) else gaps[look]
-        retention, highest = math.exp(log_retention * days), -np.inf
-        for rate in range(RATE_COUNT):
-            value = log_likelihood[rate] * retention
+        retention, highest = retained(log_retention, days), -np.inf
+        for cell in range(CELL_COUNT):
+            value = log_likelihood[cell] * retention
             if measured[look]:
-                survival = math.exp(-rates[rate] * days - hazards[look])
+                survival = cell_survival(cell, rates[cell] * days) * fast_exp(-hazards[look])
                 chance = 1.0 - survival if changed[look] else survival
                 value += math.log(outlier_chance + (1.0 - 2.0 * outlier_chance) * chance)
-            log_likelihood[rate] = value
+            log_likelihood[cell] = value
             highest = max(highest, value)
-        for rate in range(RATE_COUNT):
-            log_likelihood[rate] -= highest
+        for cell in range(CELL_COUNT):
+            log_likelihood[cell] -= highest
 
 
 @njit(cache=True, nogil=True)
@@ -94,17 +84,17 @@ def correct_looks(
     (rows, gaps, retained), (old_hazards, new_hazards) = looks, hazards
     for look in range(len(rows)):
         log_likelihood, highest = likelihood[rows[look]], -np.inf
-        for rate in range(RATE_COUNT):
-            survival = math.exp(-rates[rate] * gaps[look])
-            old = 1.0 - survival * math.exp(-old_hazards[look])
-            new = 1.0 - survival * math.exp(-new_hazards[look])
+        for cell in range(CELL_COUNT):
+            survival = cell_survival(cell, rates[cell] * gaps[look])
+            old = 1.0 - survival * fast_exp(-old_hazards[look])
+            new = 1.0 - survival * fast_exp(-new_hazards[look])
             ratio = (outlier_chance + (1.0 - 2.0 * outlier_chance) * new) / (
                 outlier_chance + (1.0 - 2.0 * outlier_chance) * old
             )
-            log_likelihood[rate] += retained[look] * math.log(ratio)
-            highest = max(highest, log_likelihood[rate])
-        for rate in range(RATE_COUNT):
-            log_likelihood[rate] -= highest
+            log_likelihood[cell] += retained[look] * math.log(ratio)
+            highest = max(highest, log_likelihood[cell])
+        for cell in range(CELL_COUNT):
+            log_likelihood[cell] -= highest
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -117,17 +107,17 @@ def posteriors(
 ) -> FloatArray:
     """Return the posterior of every row; it sums to 1."""
     table, prior_rows = prior
-    weights = np.empty((len(rows), RATE_COUNT))
+    weights = np.empty((len(rows), CELL_COUNT))
     for index in range(len(rows)):
         log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
-        retention, total = fast_exp(log_retention * ages[index]), 0.0
-        for rate in range(RATE_COUNT):
-            weight = prior_weights[rate] * fast_exp(retention * log_likelihood[rate])
-            weights[index, rate] = weight
+        retention, total = retained(log_retention, ages[index]), 0.0
+        for cell in range(CELL_COUNT):
+            weight = prior_weights[cell] * fast_exp(retention * log_likelihood[cell])
+            weights[index, cell] = weight
             total += weight
         scale = 1.0 / total
-        for rate in range(RATE_COUNT):
-            weights[index, rate] *= scale
+        for cell in range(CELL_COUNT):
+            weights[index, cell] *= scale
     return weights
 
 
@@ -145,50 +135,130 @@ def mean_rates(
     means = np.empty(len(rows))
     for index in range(len(rows)):
         log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
-        retention, total, mean = fast_exp(log_retention * ages[index]), 0.0, 0.0
-        for rate in range(RATE_COUNT):
-            weight = prior_weights[rate] * fast_exp(retention * log_likelihood[rate])
+        retention, total, mean = retained(log_retention, ages[index]), 0.0, 0.0
+        for cell in range(CELL_COUNT):
+            weight = prior_weights[cell] * fast_exp(retention * log_likelihood[cell])
             total += weight
-            mean += weight * rates[rate]
+            mean += weight * rates[cell]
         means[index] = mean / total
     return means
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def change_chances_and_gains(
+def change_chances_and_values(
     likelihood: SmallFloatArray,
     rows: RowNumbers,
-    exposure: tuple[FloatArray, FloatArray, FloatArray],
+    exposure: Exposure,
     prior: PriorRows,
     rates: FloatArray,
-    log_retention: float,
+    options: tuple[float, bool, float],
 ) -> tuple[FloatArray, FloatArray]:
-    """Return each page's chance of having changed, and the fresh days that a look would gain.
+    """Return each page's chance of having changed, and the value of a look.
 
     ``exposure`` has the age in days, the hazard of shared events since the last look, and their
-    mean rate. Where few changes are expected, the gain is a difference of almost equal numbers, so
-    its series is used.
+    mean rate. ``options`` are the logarithm of the daily retention, whether the objective is
+    freshness, and the least days between two looks (0 in continuous time).
     """
     (ages, hazards, event_rates), (table, prior_rows) = exposure, prior
-    chances, gains = np.empty(len(rows)), np.empty(len(rows))
+    log_retention, for_freshness, step = options
+    chances, values = np.empty(len(rows)), np.empty(len(rows))
+    weights, averages = np.empty(CELL_COUNT), np.empty(2)
     for index in range(len(rows)):
         log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
-        retention = fast_exp(log_retention * ages[index])
-        age, hazard, event_rate = ages[index], hazards[index], event_rates[index]
-        total, survival, gain = 0.0, 0.0, 0.0
-        for rate in range(RATE_COUNT):
-            weight = prior_weights[rate] * fast_exp(retention * log_likelihood[rate])
-            changes = rates[rate] * age + hazard
-            unchanged = fast_exp(-changes)
-            series = changes * changes * (0.5 - changes * (1 / 3 - changes / 8))
-            difference = 1.0 - (1.0 + changes) * unchanged
-            lifetimes_gained = series if changes < SERIES_LIMIT else difference
-            total += weight
-            survival += weight * unchanged
-            gain += weight * lifetimes_gained / (rates[rate] + event_rate)
-        chances[index] = max(0.0, 1.0 - survival / total)
-        gains[index] = max(0.0, gain / total)
-    return chances, gains
+        retention, total = retained(log_retention, ages[index]), 0.0
+        for cell in range(CELL_COUNT):
+            weights[cell] = prior_weights[cell] * fast_exp(retention * log_likelihood[cell])
+            total += weights[cell]
+        if for_freshness:
+            add_fresh_days(
+                averages, weights, rates, ages[index], hazards[index], event_rates[index]
+            )
+        else:
+            add_changes(averages, weights, rates, ages[index], hazards[index], step)
+        chances[index] = max(0.0, 1.0 - averages[0] / total)
+        values[index] = max(0.0, averages[1] / total)
+    return chances, values
+
+
+@njit(cache=True, fastmath=True)
+def add_fresh_days(
+    averages: FloatArray,
+    weights: FloatArray,
+    rates: FloatArray,
+    age: float,
+    hazard: float,
+    event_rate: float,
+) -> None:
+    """Set the weighted survival, and the weighted fresh days that a look gains over a later one.
+
+    Where few changes are expected, the gain is a difference of almost equal numbers, so its series
+    is used.
+    """
+    survival, gain, no_event = 0.0, 0.0, fast_exp(-hazard)
+    for cell in range(POISSON_CELLS):
+        changes = rates[cell] * age + hazard
+        unchanged = fast_exp(-changes)
+        series = changes * changes * (0.5 - changes * (1 / 3 - changes / 8))
+        difference = 1.0 - (1.0 + changes) * unchanged
+        lifetimes_gained = series if changes < SERIES_LIMIT else difference
+        survival += weights[cell] * unchanged
+        gain += weights[cell] * lifetimes_gained / (rates[cell] + event_rate)
+    for cell in range(POISSON_CELLS, CELL_COUNT):
+        changes = rates[cell] * age
+        unchanged, _, integral = regular_survival(changes)
+        lost = REGULAR_LIFETIME - (integral - changes * unchanged) + hazard * unchanged
+        lifetimes_gained = REGULAR_LIFETIME - no_event * lost
+        survival += weights[cell] * unchanged * no_event
+        gain += weights[cell] * lifetimes_gained / (rates[cell] + event_rate)
+    averages[0], averages[1] = survival, gain
+
+
+@njit(cache=True, fastmath=True)
+def add_changes(
+    averages: FloatArray,
+    weights: FloatArray,
+    rates: FloatArray,
+    age: float,
+    hazard: float,
+    step: float,
+) -> None:
+    """Set the weighted survival, and the weighted chance of a change less what waiting would add.
+
+    Visits at a regular age find most changes if every page is visited when its chance of a change
+    less the growth of the chance times the age reaches the same level.
+    """
+    survival, later, growth = 0.0, 0.0, 0.0
+    for cell in range(POISSON_CELLS):
+        changes = rates[cell] * age
+        unchanged = fast_exp(-changes)
+        survival += weights[cell] * unchanged
+        growth += weights[cell] * changes * unchanged
+        if step > 0.0:
+            later += weights[cell] * fast_exp(-changes - rates[cell] * step)
+    for cell in range(POISSON_CELLS, CELL_COUNT):
+        changes = rates[cell] * age
+        unchanged, longer_gap, _ = regular_survival(changes)
+        survival += weights[cell] * unchanged
+        growth += weights[cell] * changes * longer_gap
+        if step > 0.0:
+            later += weights[cell] * regular_survival(changes + rates[cell] * step)[0]
+    if step > 0.0:
+        growth = age / step * (survival - later)
+    no_event, total = fast_exp(-hazard), weights.sum()
+    averages[0] = survival * no_event
+    averages[1] = total - (survival + WAITING_WEIGHT * growth) * no_event
+
+
+@njit(cache=True, nogil=True)
+def survival_of_cells(days: FloatArray, rates: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the weighted survival of every row after some days, a column per horizon."""
+    survival = np.zeros(days.shape)
+    for row in range(days.shape[0]):
+        for column in range(days.shape[1]):
+            for cell in range(CELL_COUNT):
+                changes = rates[cell] * days[row, column]
+                survival[row, column] += weights[row, cell] * cell_survival(cell, changes)
+    return survival
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -196,8 +266,8 @@ def survival_by_day(rates: FloatArray, days: int) -> FloatArray:
     """Return the chance of no change within 0, 1, 2 and more whole days, a row each."""
     table = np.empty((days, len(rates)))
     for day in range(days):
-        for rate in range(len(rates)):
-            table[day, rate] = fast_exp(-rates[rate] * day)
+        for cell in range(len(rates)):
+            table[day, cell] = cell_survival(cell, rates[cell] * day)
     return table
 
 
@@ -217,20 +287,20 @@ def change_chances_and_rates(
     """
     (table, prior_rows), (rates, survival_table) = prior, grid
     chances, means = np.empty(len(rows)), np.empty(len(rows))
-    likelihoods, survival = np.empty(RATE_COUNT), np.empty(RATE_COUNT)
+    likelihoods, survival = np.empty(CELL_COUNT), np.empty(CELL_COUNT)
     for index in range(len(rows)):
         log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
         age = ages[index]
-        retention = fast_exp(log_retention * age)
-        for rate in range(RATE_COUNT):
-            likelihoods[rate] = fast_exp(retention * log_likelihood[rate])
+        retention = retained(log_retention, age)
+        for cell in range(CELL_COUNT):
+            likelihoods[cell] = fast_exp(retention * log_likelihood[cell])
         if age < len(survival_table) and age == int(age):
             chances[index], means[index] = posterior_averages(
                 likelihoods, prior_weights, survival_table[int(age)], rates
             )
         else:
-            for rate in range(RATE_COUNT):
-                survival[rate] = fast_exp(-rates[rate] * age)
+            for cell in range(CELL_COUNT):
+                survival[cell] = cell_survival(cell, rates[cell] * age)
             chances[index], means[index] = posterior_averages(
                 likelihoods, prior_weights, survival, rates
             )
@@ -243,11 +313,11 @@ def posterior_averages(
 ) -> tuple[float, float]:
     """Return the chance of having changed and the mean rate of one posterior."""
     total, unchanged, mean = 0.0, 0.0, 0.0
-    for rate in range(RATE_COUNT):
-        weight = likelihoods[rate] * prior_weights[rate]
+    for cell in range(CELL_COUNT):
+        weight = likelihoods[cell] * prior_weights[cell]
         total += weight
-        unchanged += weight * survival[rate]
-        mean += weight * rates[rate]
+        unchanged += weight * survival[cell]
+        mean += weight * rates[cell]
     scale = 1.0 / total
     return max(0.0, 1.0 - unchanged * scale), mean * scale
 
@@ -257,9 +327,9 @@ def faded_likelihoods(
     likelihood: SmallFloatArray, rows: RowNumbers, ages: FloatArray, log_retention: float
 ) -> FloatArray:
     """Return the faded likelihood of each rate, relative to the likeliest rate of its row."""
-    likelihoods = np.empty((len(rows), RATE_COUNT))
+    likelihoods = np.empty((len(rows), CELL_COUNT))
     for index in range(len(rows)):
-        log_likelihood, retention = likelihood[rows[index]], fast_exp(log_retention * ages[index])
-        for rate in range(RATE_COUNT):
-            likelihoods[index, rate] = fast_exp(retention * log_likelihood[rate])
+        log_likelihood, retention = likelihood[rows[index]], retained(log_retention, ages[index])
+        for cell in range(CELL_COUNT):
+            likelihoods[index, cell] = fast_exp(retention * log_likelihood[cell])
     return likelihoods

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.cadence import RATE_COUNT
+from freshet.schedule.cadence import CELL_COUNT
 from freshet.schedule.kernels.posterior import RowNumbers
 
 PriorWeights = tuple[float, float, float]
@@ -16,10 +16,10 @@ def posterior_sums(likelihoods: FloatArray, groups: RowNumbers, priors: FloatArr
     sums = np.zeros(priors.shape)
     for row in range(len(likelihoods)):
         total, prior, group_sum = 0.0, priors[groups[row]], sums[groups[row]]
-        for rate in range(RATE_COUNT):
+        for rate in range(CELL_COUNT):
             total += likelihoods[row, rate] * prior[rate]
         scale = 1.0 / total
-        for rate in range(RATE_COUNT):
+        for rate in range(CELL_COUNT):
             group_sum[rate] += likelihoods[row, rate] * scale
     return sums * priors
 
@@ -65,12 +65,12 @@ def prior_table(
     """
     (sites, hosts), (initial_share, site_weight, host_weight) = group_rows, weights
     first_host = sites.max() + 1
-    table, counts = np.zeros((hosts.max() + 1, RATE_COUNT)), np.zeros(hosts.max() + 1)
+    table, counts = np.zeros((hosts.max() + 1, CELL_COUNT)), np.zeros(hosts.max() + 1)
     for pair in range(len(sums)):
         for level in (np.int32(0), sites[pair], hosts[pair]):
             counts[level] += pages_per_pair[pair]
             add_scaled(table[level], sums[pair], 1.0)
-    for rate in range(RATE_COUNT):
+    for rate in range(CELL_COUNT):
         fitted_share = (1.0 - initial_share) * table[0, rate] / counts[0]
         collection = fitted_share + initial_share * initial[rate]
         table[0, rate] = collection
@@ -88,7 +88,7 @@ def prior_table(
 @njit(cache=True)
 def add_scaled(total: FloatArray, distribution: FloatArray, factor: float) -> None:
     """Add a multiple of a distribution to a total."""
-    for rate in range(RATE_COUNT):
+    for rate in range(CELL_COUNT):
         total[rate] += factor * distribution[rate]
 
 

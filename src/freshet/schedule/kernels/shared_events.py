@@ -75,7 +75,7 @@ def add_to_bins(
     begin, end = max(0.0, interval[0]), min(float(BIN_COUNT), interval[1])
     if end <= begin:
         return
-    first, last = int(begin), min(int(math.ceil(end)) - 1, BIN_COUNT - 1)
+    first, last = int(begin), min(math.ceil(end) - 1, BIN_COUNT - 1)
     steps[first] += amount
     steps[last + 1] -= amount
     corrections[first] -= amount * (begin - first)
