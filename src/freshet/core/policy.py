@@ -1,8 +1,9 @@
 """The interface of scheduling policies, which the live crawl and the backtests drive."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from freshet.core.tables import (
     ChoiceTable,
@@ -56,4 +57,34 @@ class Policy(Protocol):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Replace the state by one that ``state`` returned."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyReport:
+    """What a policy reports about itself; a crawl stores it and returns it after a restart.
+
+    ``weights`` are the shares of the visits that each of several mixed policies gets now, by name;
+    empty for a policy that mixes none. ``memory`` has the numbers that the policy cannot learn
+    again from its visits.
+    """
+
+    policy: str
+    weights: Mapping[str, float]
+    memory: Mapping[str, float]
+
+
+@runtime_checkable
+class ReportingPolicy(Policy, Protocol):
+    """A policy that reports about itself."""
+
+    def report(self) -> PolicyReport:
+        """Return the present report."""
+        ...
+
+    def resume(self, report: PolicyReport) -> None:
+        """Continue from a report of the same policy, after all visits have been learned.
+
+        Numbers that are missing or that make no sense are ignored.
+        """
         ...

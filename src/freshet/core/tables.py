@@ -21,6 +21,7 @@ BoolArray = NDArray[np.bool_]
 NO_VISIT_LIMIT = 1 << 31
 DAY_SECONDS = 86_400.0
 NEVER_SEEN_REASON = "nothing seen yet"
+SENTINEL_REASON = "to learn whether its site has changed"
 
 
 def hash_name(name: str) -> int:
@@ -117,6 +118,8 @@ class ChoiceTable:
 
     ``ages`` are the days since each page's last look, infinite if it had none. ``exploratory``
     pages are chosen for what their visits teach, beyond their own value; None if there are none.
+    ``choosers`` are the names of the mixed policies that chose the pages, empty for the main one;
+    None if the policy mixes none.
     """
 
     pages: PageIdArray
@@ -124,26 +127,41 @@ class ChoiceTable:
     chances: FloatArray
     ages: FloatArray
     exploratory: BoolArray | None = None
+    choosers: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.pages)
 
     def __iter__(self) -> Iterator[PageChoice]:
+        count = len(self.pages)
         columns = (self.pages, self.values, self.chances, self.ages)
-        for page, value, chance, age in zip(*(column.tolist() for column in columns), strict=True):
-            yield PageChoice(page, value, choice_reason(chance, age))
+        exploratory = [False] * count if self.exploratory is None else self.exploratory.tolist()
+        choosers = ("",) * count if self.choosers is None else self.choosers
+        rows = zip(*(column.tolist() for column in columns), exploratory, choosers, strict=True)
+        for page, value, chance, age, is_exploratory, chooser in rows:
+            reason = choice_reason(chance, age, chooser, is_exploratory=is_exploratory)
+            yield PageChoice(page, value, reason, is_exploratory)
 
 
-def choice_reason(chance: float, age_days: float) -> str:
+def choice_reason(
+    chance: float, age_days: float, chooser: str = "", *, is_exploratory: bool = False
+) -> str:
     """Say why a page was chosen.
 
     >>> choice_reason(0.5, 2.0), choice_reason(float("nan"), float("inf"))
     ('changed with probability 0.5, last seen 2 days ago', 'nothing seen yet')
+    >>> choice_reason(0.5, 2.0, is_exploratory=True)
+    'changed with probability 0.5, last seen 2 days ago; to learn whether its site has changed'
+    >>> choice_reason(0.5, 2.0, "nutch")
+    'changed with probability 0.5, last seen 2 days ago; chosen by nutch'
     """
     if age_days == float("inf"):
         return NEVER_SEEN_REASON
-    last_seen = f"last seen {duration_text(age_days)} ago"
-    return last_seen if chance != chance else f"changed with probability {chance:.2g}, {last_seen}"
+    chance_text = "" if chance != chance else f"changed with probability {chance:.2g}, "
+    reason = f"{chance_text}last seen {duration_text(age_days)} ago"
+    if chooser:
+        return f"{reason}; chosen by {chooser}"
+    return f"{reason}; {SENTINEL_REASON}" if is_exploratory else reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +178,12 @@ class PolicyExplanation:
     """Why a page has its place in the plan; a figure is None if the policy has none.
 
     Rates are changes a day: the median, and the bounds of the 90 % interval. ``clock`` is how fast
-    the page's directory has been changing since its last look, relative to its usual pace. ``due``
-    is the time (epoch seconds) at which the page's value reaches the multiplier, by what is known
-    now; if it is None, the page is visited only if budget is left. ``change_days`` is the time
-    after a look by which a change is 63 % likely (1 - 1/e, as for a page that changes every so many
-    days), and ``prior_change_days`` the same for pages like it.
+    the page's directory has been changing since its last look, relative to its usual pace; only
+    formulas use it. ``weights`` are the shares of visits of mixed policies, by name. ``due`` is the
+    time (epoch seconds) at which the page's value reaches the multiplier, by what is known now; if
+    it is None, the page is visited only if budget is left. ``change_days`` is the time after a look
+    by which a change is 63 % likely (1 - 1/e, as for a page that changes every so many days), and
+    ``prior_change_days`` the same for pages like it.
     """
 
     page: int
@@ -188,6 +207,7 @@ class PolicyExplanation:
     reckoning: FormulaEvaluation | None = None
     change_days: float | None = None
     prior_change_days: float | None = None
+    weights: Mapping[str, float] | None = None
 
     @property
     def readiness(self) -> int | None:

@@ -340,11 +340,15 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class PageChoice:
-    """One page worth a visit: the value of a visit now, and the reason."""
+    """One page worth a visit: the value of a visit now, and the reason.
+
+    An exploratory visit is worth more for what it teaches than for its own value.
+    """
 
     page: int
     value: float
     reason: str
+    is_exploratory: bool = False
 
 
 @dataclass(frozen=True, slots=True)

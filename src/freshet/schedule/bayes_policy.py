@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.clock import from_epoch, to_epoch
+from freshet.core.policy import PolicyReport
 from freshet.core.tables import (
     DAY_SECONDS,
     ChoiceTable,
@@ -143,6 +144,15 @@ class BayesPolicy:
         if np.isnan(self._fitted_period):
             self._refit_if_due(to_epoch(now))
         return explain_page_value(self._model, row, to_epoch(now), (self.name, self.multiplier))
+
+    def report(self) -> PolicyReport:
+        """Return the multiplier, which cannot be learned again from visits."""
+        return PolicyReport(self.name, {}, {"multiplier": self.multiplier})
+
+    def resume(self, report: PolicyReport) -> None:
+        """Continue with the multiplier of a report."""
+        multiplier = report.memory.get("multiplier", 0.0)
+        self.multiplier = multiplier if 0.0 < multiplier < np.inf else self.multiplier
 
     def state(self) -> Mapping[str, Any]:
         """Return everything learned, as plain arrays and numbers."""
