@@ -5,6 +5,7 @@ import numpy as np
 from freshet.core.tables import DAY_SECONDS, PolicyExplanation
 from freshet.core.types import FloatArray
 from freshet.schedule.forecast_model import ForecastModel
+from freshet.schedule.kernels.posterior import survival_of_cells
 
 LOW_QUANTILE, MEDIAN, HIGH_QUANTILE = 0.05, 0.5, 0.95
 CERTAIN_CHANCE, SOON_DAYS = 0.95, 1.0
@@ -56,24 +57,29 @@ def rate_quantile(weights: FloatArray, rates: FloatArray, share: float) -> float
     >>> rate_quantile(np.array([0.2, 0.6, 0.2]), np.array([0.1, 1.0, 10.0]), 0.5)
     1.0
     """
-    below = np.cumsum(weights) - weights / 2
-    return float(np.exp(np.interp(share, below, np.log(rates))))
+    order = np.argsort(rates)
+    below = np.cumsum(weights[order]) - weights[order] / 2
+    return float(np.exp(np.interp(share, below, np.log(rates[order]))))
 
 
 def expected_change_days(weights: FloatArray, rates: FloatArray) -> float:
     """Return the days after a look at which the chance of a change reaches 1 - 1/e (63 %).
 
-    For a page with a known rate that is the mean time between two changes. It is computed from the
-    same survival function as the forecast's probabilities, so that the two always agree.
+    For a page that changes at random with a known rate that is the mean time between two changes.
+    It is computed from the same survival function as the forecast's probabilities, so that the two
+    always agree.
 
-    >>> round(expected_change_days(np.array([0.0, 1.0]), np.array([0.1, 0.5])), 6)
+    >>> from freshet.schedule.cadence import CELL_COUNT
+    >>> round(expected_change_days(np.eye(CELL_COUNT)[0], np.full(CELL_COUNT, 0.5)), 6)
     2.0
     """
-    low, high = -np.log(rates[-1]), -np.log(rates[0])
-    shares = weights / weights.sum()
+    # A regular page reaches the chance before its mean gap, but after half of it.
+    low, high = -np.log(2 * rates.max()), -np.log(rates.min())
+    shares = (weights / weights.sum())[np.newaxis]
     for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
-        if np.exp(-np.exp(middle) * rates) @ shares > 1 / np.e:
+        days = np.full((1, 1), np.exp(middle))
+        if survival_of_cells(days, rates, shares)[0, 0] > 1 / np.e:
             low = middle
         else:
             high = middle
