@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from freshet.core.types import FloatArray
 from freshet.schedule.columns import SmallFloatArray
 from freshet.schedule.kernels import posterior as kernels
+from freshet.schedule.kernels import visit_values
 from freshet.schedule.kernels.posterior import Exposure, PriorRows
 from freshet.schedule.page_states import LookBatch
 from freshet.schedule.shared_events import HazardCorrections
@@ -106,6 +107,6 @@ class RatePosterior:
         rates of shared events; ``objective`` says whether it is freshness, and the least days
         between two looks.
         """
-        return kernels.change_chances_and_values(
+        return visit_values.change_chances_and_values(
             likelihood, rows, exposure, prior, self.rates, (log(self.daily_retention), *objective)
         )

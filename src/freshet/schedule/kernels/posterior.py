@@ -12,22 +12,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.cadence import CELL_COUNT, POISSON_CELLS
+from freshet.schedule.cadence import CELL_COUNT
 from freshet.schedule.columns import SmallFloatArray
-from freshet.schedule.kernels.change_processes import (
-    REGULAR_LIFETIME,
-    cell_survival,
-    fast_exp,
-    regular_survival,
-)
+from freshet.schedule.kernels.change_processes import cell_survival, fast_exp
 
 RowNumbers = NDArray[np.intp] | IndexArray
 PriorRows = tuple[FloatArray, IndexArray]
 Exposure = tuple[FloatArray, FloatArray, FloatArray]
-
-SERIES_LIMIT = 1e-3
-# How much of what waiting would add counts against a visit now; 1 is best if rates never change.
-WAITING_WEIGHT = 0.7
 
 
 @njit(cache=True, fastmath=True)
@@ -142,111 +133,6 @@ def mean_rates(
             mean += weight * rates[cell]
         means[index] = mean / total
     return means
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def change_chances_and_values(
-    likelihood: SmallFloatArray,
-    rows: RowNumbers,
-    exposure: Exposure,
-    prior: PriorRows,
-    rates: FloatArray,
-    options: tuple[float, bool, float],
-) -> tuple[FloatArray, FloatArray]:
-    """Return each page's chance of having changed, and the value of a look.
-
-    ``exposure`` has the age in days, the hazard of shared events since the last look, and their
-    mean rate. ``options`` are the logarithm of the daily retention, whether the objective is
-    freshness, and the least days between two looks (0 in continuous time).
-    """
-    (ages, hazards, event_rates), (table, prior_rows) = exposure, prior
-    log_retention, for_freshness, step = options
-    chances, values = np.empty(len(rows)), np.empty(len(rows))
-    weights, averages = np.empty(CELL_COUNT), np.empty(2)
-    for index in range(len(rows)):
-        log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
-        retention, total = retained(log_retention, ages[index]), 0.0
-        for cell in range(CELL_COUNT):
-            weights[cell] = prior_weights[cell] * fast_exp(retention * log_likelihood[cell])
-            total += weights[cell]
-        if for_freshness:
-            add_fresh_days(
-                averages, weights, rates, ages[index], hazards[index], event_rates[index]
-            )
-        else:
-            add_changes(averages, weights, rates, ages[index], hazards[index], step)
-        chances[index] = max(0.0, 1.0 - averages[0] / total)
-        values[index] = max(0.0, averages[1] / total)
-    return chances, values
-
-
-@njit(cache=True, fastmath=True)
-def add_fresh_days(
-    averages: FloatArray,
-    weights: FloatArray,
-    rates: FloatArray,
-    age: float,
-    hazard: float,
-    event_rate: float,
-) -> None:
-    """Set the weighted survival, and the weighted fresh days that a look gains over a later one.
-
-    Where few changes are expected, the gain is a difference of almost equal numbers, so its series
-    is used.
-    """
-    survival, gain, no_event = 0.0, 0.0, fast_exp(-hazard)
-    for cell in range(POISSON_CELLS):
-        changes = rates[cell] * age + hazard
-        unchanged = fast_exp(-changes)
-        series = changes * changes * (0.5 - changes * (1 / 3 - changes / 8))
-        difference = 1.0 - (1.0 + changes) * unchanged
-        lifetimes_gained = series if changes < SERIES_LIMIT else difference
-        survival += weights[cell] * unchanged
-        gain += weights[cell] * lifetimes_gained / (rates[cell] + event_rate)
-    for cell in range(POISSON_CELLS, CELL_COUNT):
-        changes = rates[cell] * age
-        unchanged, _, integral = regular_survival(changes)
-        lost = REGULAR_LIFETIME - (integral - changes * unchanged) + hazard * unchanged
-        lifetimes_gained = REGULAR_LIFETIME - no_event * lost
-        survival += weights[cell] * unchanged * no_event
-        gain += weights[cell] * lifetimes_gained / (rates[cell] + event_rate)
-    averages[0], averages[1] = survival, gain
-
-
-@njit(cache=True, fastmath=True)
-def add_changes(
-    averages: FloatArray,
-    weights: FloatArray,
-    rates: FloatArray,
-    age: float,
-    hazard: float,
-    step: float,
-) -> None:
-    """Set the weighted survival, and the weighted chance of a change less what waiting would add.
-
-    Visits at a regular age find most changes if every page is visited when its chance of a change
-    less the growth of the chance times the age reaches the same level.
-    """
-    survival, later, growth = 0.0, 0.0, 0.0
-    for cell in range(POISSON_CELLS):
-        changes = rates[cell] * age
-        unchanged = fast_exp(-changes)
-        survival += weights[cell] * unchanged
-        growth += weights[cell] * changes * unchanged
-        if step > 0.0:
-            later += weights[cell] * fast_exp(-changes - rates[cell] * step)
-    for cell in range(POISSON_CELLS, CELL_COUNT):
-        changes = rates[cell] * age
-        unchanged, longer_gap, _ = regular_survival(changes)
-        survival += weights[cell] * unchanged
-        growth += weights[cell] * changes * longer_gap
-        if step > 0.0:
-            later += weights[cell] * regular_survival(changes + rates[cell] * step)[0]
-    if step > 0.0:
-        growth = age / step * (survival - later)
-    no_event, total = fast_exp(-hazard), weights.sum()
-    averages[0] = survival * no_event
-    averages[1] = total - (survival + WAITING_WEIGHT * growth) * no_event
 
 
 @njit(cache=True, nogil=True)
