@@ -85,6 +85,27 @@ class TestSpending:
         catalog.release_pages("one", day=TODAY)
         assert catalog.spending(TODAY).requests == 0
 
+    def test_exploratory_requests_are_booked_and_given_back_with_their_leases(
+        self, catalog: Catalog
+    ) -> None:
+        a, b, c = add(catalog, new_page("a"), new_page("b"), new_page("c"))
+        catalog.lease_pages("other", [c], NOW, NOW + DAY)
+        catalog.lease_pages("one", [a, b, c], NOW, NOW + DAY, day=TODAY, exploratory_ids={a, b, c})
+        assert catalog.spending(TODAY) == DailySpending(2, exploratory_requests=2)
+        catalog.release_pages("one", [a], day=TODAY, exploratory_ids={a, b})
+        catalog.release_pages("one", [b], day=TOMORROW, exploratory_ids={a, b})
+        assert catalog.spending(TODAY) == DailySpending(1, exploratory_requests=1)
+        assert catalog.spending(TOMORROW) == DailySpending()
+
+    def test_spending_is_returned_from_a_day_on(self, catalog: Catalog) -> None:
+        catalog.book_requests(TOMORROW, 1, 2, 3, 4)
+        catalog.book_requests(TODAY, 5)
+        assert catalog.spending_since(TODAY) == {
+            TODAY: DailySpending(5),
+            TOMORROW: DailySpending(1, 2, 3, 4),
+        }
+        assert list(catalog.spending_since(TOMORROW)) == [TOMORROW]
+
     def test_releasing_pages_leased_on_an_earlier_day_gives_nothing_back(
         self, catalog: Catalog
     ) -> None:

@@ -18,6 +18,12 @@ from freshet.crawl.budget_status import (
     failing_page_counts,
 )
 from freshet.crawl.hosts import HostSummary, closed_hosts
+from freshet.crawl.policy_status import (
+    ExplorationStatus,
+    PolicyStatus,
+    exploration_status,
+    policy_status,
+)
 from freshet.record.collection_store import CATALOG_FILE, CollectionStore
 
 MAX_SHOWN_IMPORTS = 10
@@ -30,6 +36,7 @@ class CollectionStatus:
 
     ``growth`` counts visits by their own day, not by that of an import. ``failing`` counts pages
     whose last visit showed no content, by outcome; ``failing_pages`` are the few that failed last.
+    ``policy`` is the last report of a crawl's policy.
     """
 
     path: str
@@ -43,6 +50,8 @@ class CollectionStatus:
     growth: list[DailyGrowth]
     imports: list[ImportRecord]
     today: DayBudgetStatus
+    exploration: ExplorationStatus
+    policy: PolicyStatus | None
     closed_hosts: list[HostSummary]
     failing: dict[str, int]
     failing_pages: list[FailingPage]
@@ -64,6 +73,8 @@ def collection_status(collection: CollectionStore, *, days: int) -> CollectionSt
         growth=growth_of_last_days(collection.catalog.daily_growth(), days),
         imports=collection.catalog.imports()[-MAX_SHOWN_IMPORTS:],
         today=day_budget_status(collection, outcomes, budget=current_budget(collection)),
+        exploration=exploration_status(collection.catalog, collection.clock.now(), days=days),
+        policy=policy_status(collection.catalog),
         closed_hosts=closed_hosts(hosts, politeness, collection.clock.now()),
         failing=failing_page_counts(outcomes),
         failing_pages=list_failing_pages(collection, source="", limit=MAX_SHOWN_FAILING),

@@ -356,7 +356,8 @@ class PlannedVisit:
     """One visit of a plan: the page, the expected time, the value of the visit, and the reason.
 
     ``score`` is the value on a scale from 0 to 100, where 100 is the greatest value of the plan;
-    None for a visit that comes before all that have a value.
+    None for a visit that comes before all that have a value. An exploratory visit is planned for
+    what it teaches about other pages.
     """
 
     page: Page
@@ -364,14 +365,19 @@ class PlannedVisit:
     value: float
     reason: str
     score: int | None = None
+    exploratory: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The next visits in order, for an objective and within a budget of requests a day."""
+    """The next visits in order, for an objective and within a budget of requests a day.
+
+    ``exploratory_share`` is the share of exploratory visits; None if the policy plans none.
+    """
 
     made: datetime
     objective: str
     policy: str
     budget: int
     choices: tuple[PlannedVisit, ...] = field(default=())
+    exploratory_share: float | None = None

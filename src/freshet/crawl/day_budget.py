@@ -55,10 +55,12 @@ class DayBudget:
             self.add(granted, now)
         return granted
 
-    def add(self, requests: int, now: datetime, *, samples: int = 0) -> None:
+    def add(self, requests: int, now: datetime, *, samples: int = 0, exploratory: int = 0) -> None:
         """Book requests beyond the budget if need be; a negative number returns bookings."""
         self.pace(now)
-        self._catalog.book_requests(self.day, requests, burst_requests=samples)
+        self._catalog.book_requests(
+            self.day, requests, burst_requests=samples, exploratory_requests=exploratory
+        )
         self.spent += requests
 
     def reload(self) -> None:

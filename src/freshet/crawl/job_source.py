@@ -34,6 +34,7 @@ from freshet.crawl.live_policy import (
     relearn_pages,
     visit_histories,
 )
+from freshet.crawl.policy_status import PolicyReportStore
 from freshet.record.collection_store import CollectionStore
 from freshet.record.fault_isolation import SYSTEM_ERRORS, describe_fault
 
@@ -67,6 +68,7 @@ class JobSource:
         self._catch_up = catch_up
         self._only_pages = frozenset(only_pages)
         self._latest_time = self._clock.now()
+        self.policy_reports = PolicyReportStore(self._catalog)
         self.bursts = BurstSampler(self._catalog, self._settings)
         self.policy = build_live_policy(
             self._catalog,
@@ -87,6 +89,7 @@ class JobSource:
         self._sample_jobs: list[FetchJob] = []
         self._failures: list[Observation] = []
         self._reopened_hosts: list[str] = []
+        self._exploratory_pages: set[int] = set()
 
     def reload(self) -> None:
         """Load the changes that other processes made to pages and hosts."""
@@ -126,7 +129,10 @@ class JobSource:
         for day in {job.budget_day for job in jobs}:
             pages = [job.page for job in jobs if job.budget_day == day and not job.is_sample]
             samples = [job.page for job in jobs if job.budget_day == day and job.is_sample]
-            self._catalog.release_pages(LEASE_HOLDER, pages, day=day)
+            self._catalog.release_pages(
+                LEASE_HOLDER, pages, day=day, exploratory_ids=self._exploratory_pages
+            )
+            self._exploratory_pages.difference_update(pages)
             self.bursts.return_samples(LEASE_HOLDER, samples, day)
             if day == self.day_budget.day:
                 self.day_budget.reload()
@@ -134,12 +140,19 @@ class JobSource:
             self.frontier.mark_returned([*pages, *ended_samples], were_visited=False)
             self.policy.release(id_array(pages))
 
+    def end_exploration(self, pages: Iterable[int]) -> int:
+        """Mark exploratory pages as visited; return how many of the pages are."""
+        exploratory = self._exploratory_pages.intersection(pages)
+        self._exploratory_pages -= exploratory
+        return len(exploratory)
+
     def _check_clock(self, now: datetime) -> None:
         """Build the policy again if the clock was set back, so that no page waits for that time.
 
         The new policy does not know which pages are in flight.
         """
         if now < self._latest_time - CLOCK_SET_BACK:
+            self.policy_reports.save(self.policy, now)
             self.policy = build_live_policy(self._catalog, self._settings, now=now)
         self._latest_time = now
 
@@ -219,10 +232,17 @@ class JobSource:
     def _lease(self, now: datetime, choices: Sequence[PageChoice]) -> list[FetchJob]:
         """Lease and book chosen pages; the pace of the budget sets the start of each job."""
         reasons = {choice.page: choice.reason for choice in choices}
+        exploratory = {choice.page for choice in choices if choice.is_exploratory}
         day = self.day_budget.day
         leased = self._catalog.lease_pages(
-            LEASE_HOLDER, list(reasons), now, now + LEASE_DURATION, day=day
+            LEASE_HOLDER,
+            list(reasons),
+            now,
+            now + LEASE_DURATION,
+            day=day,
+            exploratory_ids=exploratory,
         )
+        self._exploratory_pages |= exploratory.intersection(leased)
         self.policy.release(id_array(reasons.keys() - set(leased)))
         self.frontier.mark_in_flight(leased)
         pages = self._catalog.pages_by_id(leased)

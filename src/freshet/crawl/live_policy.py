@@ -22,6 +22,7 @@ from freshet.core.tables import (
     hash_names,
 )
 from freshet.core.types import Change, Page, Visit
+from freshet.crawl.policy_status import resume_policy
 from freshet.record.fault_isolation import isolate_faults
 from freshet.schedule.model_file import resolve_policy
 from freshet.schedule.policies import FormulaRanking, make_policy
@@ -65,8 +66,9 @@ def build_live_policy(
 ) -> Policy:
     """Return a policy that has learned all visits of the live pages, paused ones too.
 
-    Visits after ``now``, as a wrong clock leaves them, count as made now. ``also_read`` receives
-    the same visits, so that they are read once.
+    It continues from the report that the last crawl by the same policy has stored. Visits after
+    ``now``, as a wrong clock leaves them, count as made now. ``also_read`` receives the same
+    visits, so that they are read once.
     """
     policy = make_policy(
         configured_policy(settings),
@@ -91,6 +93,8 @@ def build_live_policy(
         if also_read is not None:
             with isolate_faults("learning which pages change at every visit", "plan"):
                 also_read(visits)
+    with isolate_faults("continuing from its last report", f"policy {policy.name}"):
+        resume_policy(catalog, policy)
     return policy
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from freshet.core.budget import Budget, RequestPace, next_midnight, utc_day
 from freshet.core.clock import from_epoch, to_epoch
+from freshet.core.policy import Policy, ReportingPolicy
 from freshet.core.settings import Settings, merge_settings, planning_objective
 from freshet.core.tables import NEVER_SEEN_REASON, HostCaps, PageIdArray
 from freshet.core.types import PageChoice, Plan, PlannedVisit, Visit
@@ -20,6 +21,7 @@ from freshet.crawl.budget_status import current_budget
 from freshet.crawl.frontier import Frontier
 from freshet.crawl.hosts import HostTurns
 from freshet.crawl.live_policy import build_live_policy, id_array
+from freshet.crawl.policy_status import exploration_share
 from freshet.record.collection_store import CollectionStore
 
 HORIZON = timedelta(days=1)
@@ -44,7 +46,14 @@ def make_plan(
         preview.policy.name,
         preview.budget,
         tuple(choices),
+        _exploratory_share(preview.policy, choices),
     )
+
+
+def _exploratory_share(policy: Policy, visits: Sequence[PlannedVisit]) -> float | None:
+    if not isinstance(policy, ReportingPolicy):
+        return None
+    return exploration_share(sum(visit.exploratory for visit in visits), len(visits))
 
 
 def with_scores(visits: Sequence[PlannedVisit]) -> list[PlannedVisit]:
@@ -149,7 +158,7 @@ class CrawlPreview:
             turn = from_epoch(self._turns.take_turn(page.host, to_epoch(time)))
             row = last_visits.get(page.id)
             reason = _reason(choice, row.visit if row else None)
-            yield PlannedVisit(page, turn, choice.value, reason)
+            yield PlannedVisit(page, turn, choice.value, reason, exploratory=choice.is_exploratory)
 
     def _next_event(self, at: datetime) -> datetime | None:
         """Return the next time at which a host or a page may become available."""

@@ -97,6 +97,7 @@ class CrawlSession:
         if self.jobs.frontier.is_stale():
             self.jobs.reload()
             self._recorder.clear_cache()
+        self.jobs.policy_reports.save_if_due(self.policy, self._clock.now())
         return self.jobs.draw(until, room, caps)
 
     def record_observations(self, observations: Sequence[Observation]) -> list[RecordedVisit]:
@@ -155,8 +156,12 @@ class CrawlSession:
         unsent = [b.page for b in bookings if not b.was_sent and b.day == utc_day(now)]
         unbooked = sum(booking.was_sent and not booking.day for booking in bookings)
         samples = sum(map(self.jobs.bursts.is_in_flight, unsent))
+        exploratory = self.jobs.end_exploration(unsent)
+        self.jobs.end_exploration(booking.page for booking in bookings)
         if unsent or unbooked:
-            self.jobs.day_budget.add(unbooked - len(unsent), now, samples=-samples)
+            self.jobs.day_budget.add(
+                unbooked - len(unsent), now, samples=-samples, exploratory=-exploratory
+            )
             self.jobs.bursts.unspend(samples)
 
     def book_requests(self, requests: int) -> bool:
@@ -196,5 +201,6 @@ class CrawlSession:
         )
 
     def release_all(self) -> None:
-        """Release every lease of the crawl."""
+        """Store the report of the policy, and release every lease of the crawl."""
+        self.jobs.policy_reports.save(self.policy, self._clock.now())
         self._catalog.release_pages(LEASE_HOLDER)

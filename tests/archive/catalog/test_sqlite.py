@@ -142,6 +142,17 @@ def test_spending_from_before_there_were_bursts_is_kept(tmp_path: Path) -> None:
         assert catalog.spending("2026-11-01") == DailySpending(8, 2, 1)
 
 
+def test_spending_from_before_exploration_was_counted_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.db"
+    make_earlier_version(path, "0001_first", "0002_crawl", "0003_rounds")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO spending VALUES ('2026-11-01', 7, 2, 1)")
+    with open_catalog(path) as catalog:
+        assert catalog.spending("2026-11-01") == DailySpending(7, 2, 1, 0)
+        catalog.book_requests("2026-11-01", 1, exploratory_requests=1)
+        assert catalog.spending("2026-11-01") == DailySpending(8, 2, 1, 1)
+
+
 def test_opening_a_current_catalog_loads_no_migration(path: Path) -> None:
     program = (
         "import sys; from pathlib import Path;"

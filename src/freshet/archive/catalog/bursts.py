@@ -20,7 +20,7 @@ from sqlalchemy import (
 
 from freshet.archive.catalog.crawl_state import CrawlTables, end_leases
 from freshet.archive.catalog.pages import restrict_to_live
-from freshet.archive.catalog.rows import HistoryRow, Lease
+from freshet.archive.catalog.rows import DailySpending, HistoryRow, Lease
 from freshet.archive.catalog.schema import leases, pages, rounds, samples, visits
 from freshet.archive.catalog.visit_rows import HISTORY_QUERY, read_history_row
 from freshet.core.bursts import BurstKind, BurstProgress, BurstSample, PendingSample
@@ -81,7 +81,7 @@ class BurstTables(CrawlTables):
                 }  # fmt: skip
                 self._set_burst_row(connection, sample.page, {**_columns(sample.progress), **state})
             requests = sum(sample.request_count for sample in started)
-            self._book_requests(connection, day, requests, burst_requests=requests)
+            self._book_requests(connection, day, DailySpending(requests, 0, requests))
         return [sample.page for sample in started]
 
     def cancel_samples(self, worker: str, page_ids: Sequence[int], *, day: str) -> None:
@@ -100,7 +100,7 @@ class BurstTables(CrawlTables):
                 if not after:
                     own = leases.c.worker == worker
                     connection.execute(delete(leases).where(leases.c.page_id == page, own))
-            self._book_requests(connection, day, -cancelled, burst_requests=-cancelled)
+            self._book_requests(connection, day, DailySpending(-cancelled, 0, -cancelled))
 
     def cancel_all_samples(self) -> dict[int, int]:
         """Cancel every sample, as after a crash; return the outstanding requests by page.

@@ -1,7 +1,8 @@
 """The state of a crawl between visits: leases, spending, requested visits and hosts."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import astuple
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +20,8 @@ from freshet.core.budget import utc_day
 from freshet.core.clock import from_epoch, to_epoch
 
 REOPENED_KEY = "reopened host "
+SPENDING_COLUMNS = ("requests", "apart", "samples", "exploratory")
+_SPENDING = select(spending.c.day, *(spending.c[name] for name in SPENDING_COLUMNS))
 _LIVE = (pages.c.source == "", pages.c.removed.is_(None))
 
 
@@ -33,17 +36,21 @@ class CrawlTables(TableStore):
         until: datetime,
         *,
         day: str | None = None,
+        exploratory_ids: Collection[int] = (),
     ) -> list[int]:
         """Lease pages to a worker until a time; return those that no other worker holds.
 
-        With a day, one request is booked for each page that the worker did not hold before.
+        With a day, one request is booked for each page that the worker did not hold before. Those
+        of the exploratory pages are counted.
         """
         with self._write_engine.begin() as connection:
             count_before = _count_leases(connection, worker)
             leased = self._lease_pages(connection, Lease(0, worker, now, until), page_ids)
             if day is not None:
                 new_leases = _count_leases(connection, worker) - count_before
-                self._book_requests(connection, day, new_leases)
+                exploratory_count = len(leased.intersection(exploratory_ids))
+                booking = DailySpending(new_leases, exploratory_requests=exploratory_count)
+                self._book_requests(connection, day, booking)
         return [page_id for page_id in page_ids if page_id in leased]
 
     def _lease_pages(
@@ -65,7 +72,12 @@ class CrawlTables(TableStore):
         return leased
 
     def release_pages(
-        self, worker: str, page_ids: Sequence[int] | None = None, *, day: str | None = None
+        self,
+        worker: str,
+        page_ids: Sequence[int] | None = None,
+        *,
+        day: str | None = None,
+        exploratory_ids: Collection[int] = (),
     ) -> None:
         """End the leases of a worker: those of the given pages, or all of them.
 
@@ -81,8 +93,10 @@ class CrawlTables(TableStore):
                 lease for deletion in deletions for lease in _delete_leases(connection, deletion)
             ]
             if day is not None:
-                booked = sum(utc_day(lease.start) == day for lease in released)
-                self._book_requests(connection, day, -booked)
+                booked = {lease.page for lease in released if utc_day(lease.start) == day}
+                exploratory_count = len(booked.intersection(exploratory_ids))
+                returned = DailySpending(-len(booked), exploratory_requests=-exploratory_count)
+                self._book_requests(connection, day, returned)
 
     def leases(self) -> list[Lease]:
         """Return every lease, by page."""
@@ -98,31 +112,35 @@ class CrawlTables(TableStore):
             return [lease.page for lease in _delete_leases(connection, delete(leases))]
 
     def book_requests(
-        self, day: str, requests: int, other_requests: int = 0, burst_requests: int = 0
-    ) -> None:
-        """Add to the spending of a day; negative numbers give requests back."""
-        with self._write_engine.begin() as connection:
-            self._book_requests(connection, day, requests, other_requests, burst_requests)
-
-    def _book_requests(
         self,
-        connection: Connection,
         day: str,
         requests: int,
         other_requests: int = 0,
         burst_requests: int = 0,
+        exploratory_requests: int = 0,
     ) -> None:
-        amounts = {"requests": requests, "apart": other_requests, "samples": burst_requests}
+        """Add to the spending of a day; negative numbers give requests back."""
+        booking = DailySpending(requests, other_requests, burst_requests, exploratory_requests)
+        with self._write_engine.begin() as connection:
+            self._book_requests(connection, day, booking)
+
+    def _book_requests(self, connection: Connection, day: str, booking: DailySpending) -> None:
+        amounts = dict(zip(SPENDING_COLUMNS, astuple(booking), strict=True))
         insertion = self._dialect.insert(spending).values(day=day, **amounts)
         sums = {name: spending.c[name] + insertion.excluded[name] for name in amounts}
         connection.execute(insertion.on_conflict_do_update(index_elements=["day"], set_=sums))
 
     def spending(self, day: str) -> DailySpending:
         """Return what was spent on a day."""
-        amounts = (spending.c.requests, spending.c.apart, spending.c.samples)
         with self._read_engine.begin() as connection:
-            row = connection.execute(select(*amounts).where(spending.c.day == day)).first()
-        return DailySpending() if row is None else DailySpending(*row)
+            row = connection.execute(_SPENDING.where(spending.c.day == day)).first()
+        return DailySpending() if row is None else DailySpending(*row[1:])
+
+    def spending_since(self, day: str) -> dict[str, DailySpending]:
+        """Return what was spent on a day and on each later one, by day."""
+        query = _SPENDING.where(spending.c.day >= day).order_by(spending.c.day)
+        with self._read_engine.begin() as connection:
+            return {row[0]: DailySpending(*row[1:]) for row in connection.execute(query)}
 
     def request_visits(self, page_ids: Sequence[int], now: datetime) -> None:
         """Record that a person wants these pages visited now."""

@@ -211,12 +211,14 @@ class DailySpending:
     """The requests of one UTC day.
 
     ``requests`` are requests for pages, ``burst_requests`` those of them that were made for burst
-    samples, and ``other_requests`` requests for robots.txt and sitemaps.
+    samples, ``exploratory_requests`` those that were made for what they teach about other pages,
+    and ``other_requests`` requests for robots.txt and sitemaps.
     """
 
     requests: int = 0
     other_requests: int = 0
     burst_requests: int = 0
+    exploratory_requests: int = 0
 
 
 @dataclass(frozen=True, slots=True)

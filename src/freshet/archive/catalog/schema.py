@@ -20,7 +20,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 3
+VERSION = 4
 
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -235,6 +235,7 @@ spending = Table(
     Column("requests", Integer, nullable=False),
     Column("apart", Integer, nullable=False),
     Column("samples", Integer, nullable=False, server_default=text("0")),
+    Column("exploratory", Integer, nullable=False, server_default=text("0")),
 )
 
 rounds = Table(

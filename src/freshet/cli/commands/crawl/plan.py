@@ -65,6 +65,12 @@ def _print(visit_plan: Plan, *, has_live_pages: bool) -> None:
         print_text("No page can be visited within a day; 'freshet why URL' explains why.")
         return
     print_table(("expected", "value", "page", "reason"), map(_cells, visit_plan.choices))
+    if visit_plan.exploratory_share is not None:
+        count = sum(visit.exploratory for visit in visit_plan.choices)
+        print_text(
+            f"exploration: {visit_plan.exploratory_share:.1%} of these visits "
+            f"({count:,} of {len(visit_plan.choices):,})"
+        )
 
 
 def _cells(visit: PlannedVisit) -> tuple[Any, ...]:

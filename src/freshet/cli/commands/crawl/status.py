@@ -1,6 +1,7 @@
 """Shows totals, the objective, the daily budget (spent, left, and how much of it cannot be used
-today and why), hosts in back-off, failing pages, visits and stored bytes per day, and imports.
-Imported visits count on the day they were made.
+today and why), the share of the last days' requests that were exploratory, the weights of mixed
+policies, hosts in back-off, failing pages, visits and stored bytes per day, and imports. Imported
+visits count on the day they were made.
 """
 
 from typing import Annotated, Any
@@ -90,6 +91,7 @@ def _print(status: CollectionStatus) -> None:
         else "no crawl is running: 'freshet run'"
     )
     _print_today(status.today)
+    _print_policy(status)
     if status.failing:
         _print_failing(status)
     if status.closed_hosts:
@@ -139,6 +141,21 @@ def _print_today(today: DayBudgetStatus) -> None:
         print_text(f"{today.unreachable:,} of those left cannot be used today:")
         for reason in today.reasons:
             print_text(f"  {reason}")
+
+
+def _print_policy(status: CollectionStatus) -> None:
+    """Print the share of exploratory requests, and the weights of mixed policies."""
+    exploration = status.exploration
+    if status.policy is not None and exploration.share is not None:
+        print_text(
+            f"exploration: {exploration.share:.1%} of the requests of the last "
+            f"{count_text(exploration.days, 'day')} ({exploration.exploratory:,} of "
+            f"{exploration.requests:,})"
+        )
+    if status.policy is not None and status.policy.weights:
+        weights = ", ".join(f"{name} {share:.1%}" for name, share in status.policy.weights.items())
+        time = format_to_minute(status.policy.time)
+        print_text(f"shares of the visits by policy ({status.policy.policy}, {time}): {weights}")
 
 
 def _cells(row: ImportRecord) -> tuple[Any, ...]:

@@ -1,0 +1,110 @@
+"""The report of the policy of a crawl: stored in the catalog, shown, and returned after a restart.
+
+After a restart a policy learns all visits again, but it cannot learn its weights and its multiplier
+from them. The crawl stores these every hour and when it ends.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from math import isfinite
+
+from freshet.archive.catalog.catalog import Catalog
+from freshet.core.budget import utc_day
+from freshet.core.policy import Policy, PolicyReport, ReportingPolicy
+from freshet.record.fault_isolation import isolate_faults
+
+POLICY_REPORT_NOTE = "report of the policy"
+REPORT_INTERVAL = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyStatus:
+    """The last report of a crawl's policy: its name, the time, and the weights of mixed policies.
+
+    ``weights`` are shares of the visits by policy; empty if the policy mixes none.
+    """
+
+    policy: str
+    time: datetime
+    weights: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorationStatus:
+    """How many of the page requests of the last UTC days, including today, were exploratory."""
+
+    days: int
+    requests: int
+    exploratory: int
+    share: float | None
+
+
+class PolicyReportStore:
+    """Stores the reports of a crawl's policy in the catalog."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._stored: datetime | None = None
+
+    def save_if_due(self, policy: Policy, now: datetime) -> None:
+        """Store the report of a policy, unless that was done within the hour."""
+        if self._stored is None or abs(now - self._stored) >= REPORT_INTERVAL:
+            self.save(policy, now)
+
+    def save(self, policy: Policy, now: datetime) -> None:
+        """Store the report of a policy, if it has one."""
+        self._stored = now
+        if not isinstance(policy, ReportingPolicy):
+            return
+        with isolate_faults("storing its report", f"policy {policy.name}"):
+            report = {**asdict(policy.report()), "time": now.isoformat()}
+            self._catalog.write_note(POLICY_REPORT_NOTE, json.dumps(report))
+
+
+def resume_policy(catalog: Catalog, policy: Policy) -> None:
+    """Return the stored report to a policy of the same name."""
+    stored = read_policy_report(catalog)
+    if stored and isinstance(policy, ReportingPolicy) and stored[0].policy == policy.name:
+        policy.resume(stored[0])
+
+
+def read_policy_report(catalog: Catalog) -> tuple[PolicyReport, datetime] | None:
+    """Return the stored report of a policy and its time; None if there is none that is valid."""
+    try:
+        document = json.loads(catalog.read_note(POLICY_REPORT_NOTE) or "{}")
+        time = datetime.fromisoformat(document["time"])
+        weights, memory = _numbers(document["weights"]), _numbers(document["memory"])
+        return PolicyReport(str(document["policy"]), weights, memory), time
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def policy_status(catalog: Catalog) -> PolicyStatus | None:
+    """Return the last report of a crawl's policy; None if no crawl has stored one."""
+    stored = read_policy_report(catalog)
+    return stored and PolicyStatus(stored[0].policy, stored[1], stored[0].weights)
+
+
+def exploration_status(catalog: Catalog, now: datetime, *, days: int) -> ExplorationStatus:
+    """Return how many requests of the last days were exploratory."""
+    first_day = utc_day(now - timedelta(days=days - 1))
+    spendings = catalog.spending_since(first_day).values() if days else ()
+    requests = sum(spending.requests for spending in spendings)
+    exploratory = sum(spending.exploratory_requests for spending in spendings)
+    return ExplorationStatus(days, requests, exploratory, exploration_share(exploratory, requests))
+
+
+def exploration_share(exploratory: int, requests: int) -> float | None:
+    """Return the share of requests that is exploratory; None without requests.
+
+    >>> exploration_share(1, 4), exploration_share(0, 0)
+    (0.25, None)
+    """
+    return exploratory / requests if requests > 0 else None
+
+
+def _numbers(values: Mapping[str, float]) -> dict[str, float]:
+    numbers = {str(name): float(value) for name, value in values.items()}
+    return {name: number for name, number in numbers.items() if isfinite(number)}
