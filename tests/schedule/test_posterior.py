@@ -167,23 +167,28 @@ def test_a_change_that_a_shared_event_explains_says_little_about_the_page() -> N
 
 
 @settings(deadline=None)
-@given(st.floats(0, 60), st.floats(0, 4), st.floats(0, 4), st.floats(0, 3))
+@given(
+    st.floats(0, 60),
+    st.floats(0, 4),
+    st.floats(0, 4),
+    st.lists(st.builds(Look, gap=st.floats(0, 3), changed=st.booleans()), max_size=4),
+)
 def test_a_corrected_look_is_as_if_learnt_with_the_new_hazard(
-    gap: float, old_hazard: float, new_hazard: float, days_since: float
+    gap: float, old_hazard: float, new_hazard: float, later: list[Look]
 ) -> None:
-    earlier, later = [Look(2.0, True), Look(1.0, False)], [Look(days_since, False)]
+    earlier = [Look(2.0, True), Look(1.0, False)]
     corrected, expected = (
         likelihood_after([*earlier, Look(gap, True, hazard=hazard), *later])
         for hazard in (old_hazard, new_hazard)
     )
     corrections = HazardCorrections(
         rows=np.zeros(1, np.int32),
-        ends=np.array([50.0]),
         gap_days=np.array([gap]),
+        faded_days=np.array([sum(min(1.0, look.gap) for look in later)]),
         old_hazards=np.array([old_hazard]),
         new_hazards=np.array([new_hazard]),
     )
-    POSTERIOR.correct_looks(corrected, corrections, np.array([50.0 + days_since]))
+    POSTERIOR.correct_looks(corrected, corrections)
     assert corrected == pytest.approx(expected, abs=2e-5)
 
 

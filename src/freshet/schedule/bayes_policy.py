@@ -85,7 +85,9 @@ class BayesPolicy:
 
     def forget(self, pages: PageIdArray) -> None:
         """Remove pages."""
-        self._model.keep_rows(self.page_states.forget(pages))
+        kept = self.page_states.forget(pages)
+        self._model.keep_rows(kept)
+        self._sentinels.keep_rows(kept)
 
     def learn(self, visits: VisitTable) -> None:
         """Learn from visits."""
@@ -175,6 +177,7 @@ class BayesPolicy:
         """Refit prior and clocks once per period, and mark all pages for scoring."""
         period = seconds if self.cadence.in_cycles else seconds // HOUR_SECONDS
         if period != self._fitted_period:
+            self.page_states.bound_times(seconds)
             self._model.refit(seconds)
             self._fitted_period, self._threshold = period, 0.0
             self._mark_due(slice(None))

@@ -94,8 +94,7 @@ class ForecastModel:
             corrections = self.events.fit(
                 host, now / DAY_SECONDS, lambda rows: self.mean_rates(rows, now)
             )
-            last_look_days = self.page_states.last_look[corrections.rows] / DAY_SECONDS
-            self.posterior.correct_looks(likelihood, corrections, last_look_days)
+            self.posterior.correct_looks(likelihood, corrections)
         self.events.compact()
         return hosts
 

@@ -193,6 +193,16 @@ class PageStates:
         )
         return LookBatch(rows, times, gap_days, measured & ~np.isnan(gap_days), changed)[looks]
 
+    def bound_times(self, now: float) -> None:
+        """Let looks after now count as made now, and shorten waits that no delay allows.
+
+        Such times show that the clock was set back; the pages would not be visited for that long.
+        """
+        rows = np.flatnonzero(self.last_look > now)
+        self.last_look[rows] = now
+        self.not_before[rows] = np.minimum(self.not_before[rows], now)
+        np.minimum(self.not_before, now + max(self._delays), out=self.not_before)
+
     def mark_pending(self, rows: NDArray[Any]) -> None:
         """Mark pages as pending: chosen, and neither visited nor released yet."""
         self.pending[rows] = True

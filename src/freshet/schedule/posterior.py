@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray
@@ -40,19 +39,10 @@ class RatePosterior:
             likelihood, columns, self.rates, self.outlier_chance, log(self.daily_retention)
         )
 
-    def correct_looks(
-        self,
-        likelihood: SmallFloatArray,
-        corrections: HazardCorrections,
-        last_look_days: FloatArray,
-    ) -> None:
+    def correct_looks(self, likelihood: SmallFloatArray, corrections: HazardCorrections) -> None:
         """Replace the evidence of looks whose hazard of shared events has changed."""
-        days = np.maximum(0.0, last_look_days - corrections.ends)
-        looks = (
-            corrections.rows,
-            corrections.gap_days,
-            self.daily_retention ** np.minimum(1.0, days),
-        )
+        retained = self.daily_retention**corrections.faded_days
+        looks = (corrections.rows, corrections.gap_days, retained)
         hazards = (corrections.old_hazards, corrections.new_hazards)
         kernels.correct_looks(likelihood, looks, hazards, self.rates, self.outlier_chance)
 

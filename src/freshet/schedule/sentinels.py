@@ -38,6 +38,15 @@ class Sentinels:
         self._best_rows = np.full(count, NOT_FOUND, np.int32)
         self._best_values = np.full(count, -np.inf)
 
+    def keep_rows(self, kept: BoolArray) -> None:
+        """Remove the rows outside the mask; a host whose sentinel is removed has none."""
+        if kept.all():
+            return
+        is_kept = (self._best_rows != NOT_FOUND) & kept[self._best_rows]
+        new_rows = np.cumsum(kept, dtype=np.int32) - 1
+        self._best_rows = np.where(is_kept, new_rows[self._best_rows], np.int32(NOT_FOUND))
+        self._best_values[~is_kept] = -np.inf
+
     def consider(self, rows: NDArray[np.intp], values: FloatArray) -> None:
         """Make the page of the highest value of each host its sentinel."""
         events, states = self._model.events, self._model.page_states

@@ -68,11 +68,14 @@ MeanRates = Callable[[NDArray[Any]], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class HazardCorrections:
-    """Looks that found a change, and their hazard of shared events as it was and as it is now."""
+    """Looks that found a change, and their hazard of shared events as it was and as it is now.
+
+    ``faded_days`` are the days by which later looks at the page have faded the evidence.
+    """
 
     rows: IndexArray
-    ends: FloatArray
     gap_days: FloatArray
+    faded_days: FloatArray
     old_hazards: FloatArray
     new_hazards: FloatArray
 
@@ -100,7 +103,9 @@ class SharedEvents:
         """Remove the looks of pages outside the mask, which covers the former rows."""
         if mask.all():
             return
-        self._keep_looks(mask[self._looks["row"]])
+        rows = self._looks["row"]
+        self._keep_looks((rows != NOT_FOUND) & mask[rows])
+        self._dropped_looks = 0
         self._looks["row"][:] = (np.cumsum(mask) - 1)[self._looks["row"]]
         pages = np.bincount(states.host, minlength=len(self._hosts))
         self._hosts["pages"][:] = pages
@@ -175,12 +180,12 @@ class SharedEvents:
         )
         hazard, unconfirmed = self._tables["hazard"][table], self._tables["unconfirmed"][table]
         if len(older):
-            kernels.carry_looks(self._in_bins(older, table, rates), carried, hazard, event_rate)
+            older_looks = self._in_bins(older, table, rates)
+            kernels.carry_looks(older_looks, carried, hazard, event_rate)
+            self._extend_observed_days(table, older_looks[0])
             self._drop(host, kept, older)
         looks = self._in_bins(kept, table, rates)
-        first_begin = float(looks[0].min(initial=BIN_COUNT)) + self._tables["first_bin"][table]
-        observed_since = min(self._tables["observed_since"][table], first_begin / BINS_PER_DAY)
-        self._tables["observed_since"][table] = observed_since
+        self._extend_observed_days(table, looks[0])
         steps = FIT_STEPS if self._tables["is_fitted"][table] else FIRST_FIT_STEPS
         kernels.fit_hazards(looks, carried, (hazard, unconfirmed), event_rate, steps)
         self._tables["is_fitted"][table] = True
@@ -245,18 +250,29 @@ class SharedEvents:
             self._tables.append_rows(1)
             self._hosts["table"][host] = table
             self._tables["host"][table] = host
-            first_bin = floor(now * BINS_PER_DAY) + 1 - BIN_COUNT
-            per_bin = self._hosts["event_rate"][host] / BINS_PER_DAY
-            self._tables["first_bin"][table] = first_bin
-            self._tables["observed_since"][table] = now
-            for column in ("hazard", "unconfirmed"):
-                self._tables[column][table] = np.arange(BIN_COUNT + 1) * per_bin
+            self._begin_window(table, now)
         return table
 
+    def _begin_window(self, table: int, now: float) -> None:
+        """Set the window of a table to end with the bin of now, with nothing learned."""
+        per_bin = self._hosts["event_rate"][self._tables["host"][table]] / BINS_PER_DAY
+        self._tables["first_bin"][table] = floor(now * BINS_PER_DAY) + 1 - BIN_COUNT
+        self._tables["observed_since"][table] = now
+        self._tables["is_fitted"][table] = False
+        for column in ("hazard", "unconfirmed"):
+            self._tables[column][table] = np.arange(BIN_COUNT + 1) * per_bin
+        for column in ("carried_events", "carried_exposure"):
+            self._tables[column][table] = 0.0
+
     def _move_window(self, table: int, now: float) -> None:
-        """Move the window of a table so that it ends with the bin of now."""
+        """Move the window of a table so that it ends with the bin of now.
+
+        A window more than a day ahead of now shows that the clock was set back; it is begun anew.
+        """
         first_bin = floor(now * BINS_PER_DAY) + 1 - BIN_COUNT
         bins = int(first_bin - self._tables["first_bin"][table])
+        if bins < -BINS_PER_DAY:
+            self._begin_window(table, now)
         if bins <= 0:
             return
         per_bin = float(self._hosts["event_rate"][self._tables["host"][table]]) / BINS_PER_DAY
@@ -277,6 +293,12 @@ class SharedEvents:
         rows, positions = np.unique(self._looks["row"][looks], return_inverse=True)
         return begins, ends, self._looks["changed"][looks], rates(rows)[positions]
 
+    def _extend_observed_days(self, table: int, begins: FloatArray) -> None:
+        """Let the days that looks cover count as observed, given where they begin in bins."""
+        first_begin = float(begins.min(initial=BIN_COUNT)) + self._tables["first_bin"][table]
+        observed_since = min(self._tables["observed_since"][table], first_begin / BINS_PER_DAY)
+        self._tables["observed_since"][table] = observed_since
+
     def _drop(self, host: int, kept: IndexArray, older: IndexArray) -> None:
         """Stop storing the older looks of a host."""
         self._looks["previous"][kept[-1]] = NOT_FOUND
@@ -296,15 +318,16 @@ class SharedEvents:
 
     def _corrections(self, host: int, looks: IndexArray) -> HazardCorrections:
         """Return the looks with a change whose hazard has moved, and store the new hazard."""
-        looks = looks[self._looks["changed"][looks]]
-        ends = self._looks["end"][looks].astype(np.float64)
-        gaps = self._looks["gap"][looks].astype(np.float64)
+        rows, gaps = self._looks["row"][looks], self._looks["gap"][looks].astype(np.float64)
+        ends, changed = self._looks["end"][looks].astype(np.float64), self._looks["changed"][looks]
         new = self.hazards(np.full(len(looks), host, np.int32), ends - gaps, ends)
         old = self._looks["hazard"][looks].astype(np.float64)
-        moved = np.abs(new - old) > HAZARD_TOLERANCE * (1.0 + old)
+        moved = changed & (np.abs(new - old) > HAZARD_TOLERANCE * (1.0 + old))
         self._looks["hazard"][looks[moved]] = new[moved]
-        rows: IndexArray = self._looks["row"][looks[moved]]
-        return HazardCorrections(rows, ends[moved], gaps[moved], old[moved], new[moved])
+        faded_days = kernels.later_gaps(rows, np.lexsort((ends, rows)), gaps)
+        return HazardCorrections(
+            rows[moved], gaps[moved], faded_days[moved], old[moved], new[moved]
+        )
 
     def _keep_looks(self, mask: BoolArray) -> None:
         """Remove the looks outside the mask and link the others again."""

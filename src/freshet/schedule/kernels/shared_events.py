@@ -193,6 +193,20 @@ def shift_table(
 
 
 @njit(cache=True, nogil=True)
+def later_gaps(rows: IndexArray, order: NDArray[np.intp], gaps: FloatArray) -> FloatArray:
+    """Return the gaps of the later looks at the same page, each at most a day, added up.
+
+    ``order`` sorts the looks by row, then by time.
+    """
+    later = np.zeros(len(rows))
+    for position in range(len(order) - 2, -1, -1):
+        look, next_look = order[position], order[position + 1]
+        if rows[look] == rows[next_look]:
+            later[look] = later[next_look] + min(1.0, gaps[next_look])
+    return later
+
+
+@njit(cache=True, nogil=True)
 def walk_looks(newest: int, previous: IndexArray, limit: int) -> tuple[IndexArray, IndexArray]:
     """Return the newest looks of a host, at most ``limit``, and the indices of the older ones."""
     kept, older = np.empty(limit, np.int32), np.empty(0, np.int32)
