@@ -184,7 +184,9 @@ class EventHost:
         self.events.learn(self.states, looks, np.zeros(len(looks)))
 
     def fit(self, day: float, host: int = 0, rate: float = 1e-3) -> HazardCorrections:
-        return self.events.fit(host, day, lambda rows: np.full(len(rows), rate))
+        hosts = np.array([host])
+        (corrections,) = self.events.fit(hosts, day, lambda rows: np.full(len(rows), rate))
+        return corrections
 
     def forget(self, ids: list[int]) -> None:
         mask = self.states.forget(np.array(ids))
@@ -208,6 +210,35 @@ def event_on_day_10() -> EventHost:
         host.learn(list(range(10)), float(day), [day == 10 and page < 9 for page in range(10)])
     host.fit(10.0)
     return host
+
+
+@pytest.mark.parametrize("looks_at_once", [1, 50, 1_000])
+def test_hosts_fitted_together_are_fitted_as_one_by_one(
+    looks_at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MIN_STORED_LOOKS", 25)
+    monkeypatch.setattr(module, "LOOKS_AT_ONCE", looks_at_once)
+    together, one_by_one = EventHost(50), EventHost(50)
+    rng = np.random.default_rng(3)
+    for day in range(9):
+        ids = sorted(rng.choice(50, 30, replace=False).tolist())
+        changed = (rng.random(30) < 0.4).tolist()
+        for host in (together, one_by_one):
+            host.learn(ids, float(day), changed)
+        if day % 3 == 2:
+            hosts = together.events.hosts_to_fit(all_moved=True)
+            assert len(hosts) == 5
+            parts = list(together.events.fit(hosts, day, lambda rows: np.full(len(rows), 0.01)))
+            singles = [one_by_one.fit(day, host=int(host), rate=0.01) for host in hosts]
+            for name in HazardCorrections.__slots__:
+                expected = np.concatenate([getattr(part, name) for part in singles])
+                actual = np.concatenate([getattr(part, name) for part in parts])
+                assert len(actual)
+                assert actual.tolist() == expected.tolist()
+    states = (together.events.state(), one_by_one.events.state())
+    assert len(states[0]["event_carried_events"])
+    for name, column in states[0].items():
+        assert np.array_equal(column, states[1][name]), name
 
 
 def test_pages_that_change_together_are_a_shared_event() -> None:

@@ -27,6 +27,7 @@ from freshet.core.tables import (
 from freshet.core.types import FloatArray, Forecast
 from freshet.schedule.cadence import CELL_COUNT, CrawlCadence
 from freshet.schedule.columns import NOT_FOUND, ColumnSpec, row_blocks
+from freshet.schedule.due_pages import DuePages
 from freshet.schedule.explanation import explain_page_value
 from freshet.schedule.forecast_model import ForecastModel
 from freshet.schedule.objectives import (
@@ -42,7 +43,7 @@ from freshet.schedule.top_k import RowPositions, tie_breaker
 
 HOUR_SECONDS = 3_600.0
 MIN_RESERVE, RESERVE_SHARE = 1024, 256
-MAX_THRESHOLD_SAMPLE = 1 << 16
+MAX_THRESHOLD_SAMPLE, MAX_ROWS_SCORED_AT_ONCE = 1 << 16, 1 << 18
 SMOOTHING_VISITS = 100
 
 
@@ -70,30 +71,34 @@ class BayesPolicy:
         self.page_states = PageStates(delays, columns)
         self._model = ForecastModel(self.page_states, self.objective, cadence, seed)
         self._sentinels = Sentinels(self._model)
+        self._due_pages = DuePages(self.page_states)
         self._threshold = 0.0
         self._fitted_period = np.nan
 
     @property
     def nbytes(self) -> int:
         """Return the memory of everything learned, in bytes."""
-        return self.page_states.nbytes + self._model.nbytes
+        parts = (self.page_states, self._model, self._sentinels, self._due_pages)
+        return sum(part.nbytes for part in parts)
 
     def add(self, pages: PageTable) -> None:
         """Add pages, and update the importance of known ones."""
         self._model.add(self.page_states.add(pages))
-        self._mark_due(self.page_states.known_rows(pages.ids))
+        self._due_pages.mark(self.page_states.known_rows(pages.ids))
+        self._sentinels.forget_bounds(slice(None))
 
     def forget(self, pages: PageIdArray) -> None:
         """Remove pages."""
         kept = self.page_states.forget(pages)
         self._model.keep_rows(kept)
         self._sentinels.keep_rows(kept)
+        self._due_pages.reset()
 
     def learn(self, visits: VisitTable) -> None:
         """Learn from visits."""
         looks = self.page_states.add_visits(visits)
         self._model.learn(looks)
-        self._mark_due(looks.rows)
+        self._due_pages.mark(looks.rows)
 
     def release(self, pages: PageIdArray) -> None:
         """Make pages that were chosen and not visited available again."""
@@ -112,13 +117,15 @@ class BayesPolicy:
         rows, scores, chosen = self._choose_rows(seconds, k, caps, reserve)
         if len(chosen) < k and len(chosen) < self._max_choices(seconds, caps):
             self._threshold = 0.0
-            self._mark_due(slice(None))
+            self._due_pages.mark_all()
             rows, scores, chosen = self._choose_rows(seconds, k, caps, len(self.page_states))
         exploratory = self._sentinels.exploratory(rows[chosen], scores.values[chosen])
         self._move_multiplier(scores.values[chosen[~exploratory]])
         order = self._order(scores, chosen)
         chosen, exploratory = chosen[order], exploratory[order]
         self.page_states.mark_pending(rows[chosen])
+        if not self.cadence.in_cycles:
+            self._due_pages.settle((self._fitted_period + 1) * HOUR_SECONDS)
         return ChoiceTable(
             self.page_states.ids[rows[chosen]],
             scores.values[chosen],
@@ -170,6 +177,7 @@ class BayesPolicy:
         self.page_states.restore(state)
         self._model.restore(state)
         self.multiplier = float(state["multiplier"])
+        self._due_pages.reset()
         self._threshold = float(state["threshold"])
         self._fitted_period = float(state["planned"])
 
@@ -180,57 +188,70 @@ class BayesPolicy:
             self.page_states.bound_times(seconds)
             self._model.refit(seconds)
             self._fitted_period, self._threshold = period, 0.0
-            self._mark_due(slice(None))
+            self._due_pages.mark_all()
             self._sentinels.reset()
         elif len(hosts := self._model.refit_events(seconds, all_moved=False)):
-            has_moved = np.zeros(len(self.page_states.hosts), np.bool_)
-            has_moved[hosts] = True
-            self._mark_due(has_moved[self.page_states.host])
+            self._due_pages.mark_hosts(hosts)
+            self._sentinels.forget_bounds(hosts)
 
     def _choose_rows(
         self, seconds: float, k: int, caps: HostCaps, reserve: int
     ) -> tuple[NDArray[np.intp], PageScores, RowPositions]:
         """Return the candidate rows, their scores, and the positions of the k best."""
-        due = np.flatnonzero(self.page_states.column("due") <= seconds)
+        due = self._due_pages.rows(seconds)
         rows = self.page_states.eligible_rows(seconds, caps, candidates=due)
         if self.cadence.in_cycles:
             scores = self._model.page_scores(rows, seconds)
             self._sentinels.consider(rows, scores.values)
         else:
-            self._raise_threshold(rows, seconds, reserve)
-            rows, scores = self._rows_above_threshold(rows, seconds)
-        candidates = self.page_states.eligible_rows(seconds, caps, candidates=self._sentinels.rows)
+            rows, scores = self._rows_above_threshold(rows, seconds, reserve)
+        draw = tie_breaker(self.seed, seconds)
+        ranks = scores.values + self._sentinels.bonuses(rows, seconds, self.multiplier)
+        chosen = self.page_states.select_top_k(rows, ranks, k, caps, draw)
+        lowest = float(ranks[chosen].min(initial=np.inf)) if len(chosen) == k else -np.inf
+        sentinels = self._sentinels.worth(lowest - self._threshold, self.multiplier)
+        candidates = self.page_states.eligible_rows(seconds, caps, candidates=sentinels)
         added = np.setdiff1d(candidates, rows)
+        if not len(added):
+            return rows, scores, chosen
         rows = np.concatenate((rows, added))
         scores = concatenate_scores([scores, self._model.page_scores(added, seconds)])
         ranks = scores.values + self._sentinels.bonuses(rows, seconds, self.multiplier)
-        draw = tie_breaker(self.seed, seconds)
         return rows, scores, self.page_states.select_top_k(rows, ranks, k, caps, draw)
 
-    def _raise_threshold(self, rows: NDArray[np.intp], seconds: float, reserve: int) -> None:
-        """Raise the threshold so that about ``reserve`` pages reach it, if far more do now."""
-        if len(rows) <= 2 * reserve:
-            return
-        sample = np.ascontiguousarray(rows[:: 1 + len(rows) // MAX_THRESHOLD_SAMPLE])
-        values = self._model.page_scores(sample, seconds).values
-        rank = max(1, reserve * len(sample) // len(rows))
-        self._threshold = max(self._threshold, float(np.partition(values, -rank)[-rank]))
-
     def _rows_above_threshold(
-        self, rows: NDArray[np.intp], seconds: float
+        self, rows: NDArray[np.intp], seconds: float, reserve: int
     ) -> tuple[NDArray[np.intp], PageScores]:
-        """Return the rows that reach the threshold; the others fall due when they may reach it."""
+        """Return the rows that reach the threshold; the others fall due when they may reach it.
+
+        The threshold is raised so that about ``reserve`` pages reach it, if far more do now. Of
+        very many rows a sample is scored for that first.
+        """
+        blocks = [rows]
+        if len(rows) > MAX_ROWS_SCORED_AT_ONCE:
+            sample = np.ascontiguousarray(rows[:: 1 + len(rows) // MAX_THRESHOLD_SAMPLE])
+            values = self._model.page_scores(sample, seconds).values
+            self._raise_threshold(values, reserve * len(sample) // len(rows))
+            blocks = list(row_blocks(rows))
         row_parts, score_parts = [], []
-        for block in row_blocks(rows):
+        for block in blocks:
             scores = self._model.page_scores(block, seconds)
             self._sentinels.consider(block, scores.values)
+            if len(blocks) == 1:
+                self._raise_threshold(scores.values, reserve)
             is_above = scores.values >= self._threshold
-            self._mark_due(block[is_above])
+            self._due_pages.defer(block[is_above], -np.inf)
             days = days_below_multiplier(scores[~is_above], self._threshold, self.objective)
-            self.page_states.column("due")[block[~is_above]] = seconds + DAY_SECONDS * days
+            self._due_pages.defer(block[~is_above], seconds + DAY_SECONDS * days)
             row_parts.append(block[is_above])
             score_parts.append(scores[is_above])
         return np.concatenate(row_parts), concatenate_scores(score_parts)
+
+    def _raise_threshold(self, values: FloatArray, reserve: int) -> None:
+        """Raise the threshold to the value of the last page of the reserve, if it is exceeded."""
+        if len(values) > 2 * reserve:
+            rank = max(1, reserve)
+            self._threshold = max(self._threshold, float(np.partition(values, -rank)[-rank]))
 
     def _max_choices(self, seconds: float, caps: HostCaps) -> int:
         """Return the largest number of pages that host limits allow to choose."""
@@ -251,7 +272,3 @@ class BayesPolicy:
         """Return the order of chosen pages: never seen ones, then by the chance of a change."""
         likely = np.nan_to_num(scores.chances[chosen], nan=np.inf)
         return np.argsort(-likely, kind="stable")
-
-    def _mark_due(self, rows: Any) -> None:
-        """Mark pages to be scored at the next choice."""
-        self.page_states.column("due")[rows] = -np.inf

@@ -11,6 +11,7 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.cadence import CrawlCadence
 from freshet.schedule.columns import row_blocks
 from freshet.schedule.kernels.posterior import Exposure, survival_of_cells
+from freshet.schedule.kernels.visit_values import weigh_values
 from freshet.schedule.objectives import CrawlObjective, PageScores, concatenate_scores
 from freshet.schedule.page_states import LookBatch, PageStates
 from freshet.schedule.posterior import RatePosterior
@@ -90,10 +91,9 @@ class ForecastModel:
             return np.empty(0, np.intp)
         hosts = self.events.hosts_to_fit(all_moved=all_moved)
         likelihood = self.page_states.column("likelihood")
-        for host in hosts.tolist():
-            corrections = self.events.fit(
-                host, now / DAY_SECONDS, lambda rows: self.mean_rates(rows, now)
-            )
+        for corrections in self.events.fit(
+            hosts, now / DAY_SECONDS, lambda rows: self.mean_rates(rows, now)
+        ):
             self.posterior.correct_looks(likelihood, corrections)
         self.events.compact()
         return hosts
@@ -154,12 +154,12 @@ class ForecastModel:
         self._is_fitted = bool(state["refreshed"])
 
     def _hazards_of_looks(self, looks: LookBatch) -> FloatArray:
-        """Return the hazard of shared events between each look and the previous one."""
+        """Return the hazard of shared events between each look and the previous one, if any."""
         if not self.events:
             return np.zeros(len(looks))
         ends = looks.times / DAY_SECONDS
-        gaps = np.nan_to_num(looks.gap_days)
-        return self.events.hazards(self.page_states.host[looks.rows], ends - gaps, ends)
+        hosts = self.page_states.host[looks.rows]
+        return self.events.hazards(hosts, ends - looks.gap_days, ends)
 
     def _scores(self, rows: NDArray[Any], exposure: Exposure) -> PageScores:
         """Return the scores of pages with an exposure."""
@@ -169,8 +169,6 @@ class ForecastModel:
         chances, gains = self.posterior.change_chances_and_values(
             likelihood, rows, exposure, prior, options
         )
-        values = gains * states.importance[rows] * states.look_chances(rows)
-        is_unseen = np.isnan(states.last_look[rows])
-        return PageScores(
-            exposure[0], np.where(is_unseen, np.nan, chances), np.where(is_unseen, np.inf, values)
-        )
+        visits = (states.importance, states.recent_looks, states.recent_failures)
+        weigh_values(rows, chances, gains, visits, states.last_look)
+        return PageScores(exposure[0], chances, gains)

@@ -17,6 +17,8 @@ from freshet.schedule.kernels import sentinels as kernels
 
 # The share of a host's pages whose visits gain from an event that is noticed in time.
 GAINING_SHARE = 0.05
+# The bounds of what sentinels are worth hold for this time, with a margin for rounding.
+BOUND_DAYS, BOUND_MARGIN = 1 / 24, 1.0001
 
 
 class Sentinels:
@@ -26,17 +28,35 @@ class Sentinels:
         self._model = model
         self._best_rows = np.empty(0, np.int32)
         self._best_values = np.empty(0)
+        self._bounds = np.empty((0, 2), np.float32)
 
     @property
-    def rows(self) -> NDArray[np.intp]:
-        """Return the rows of the sentinels."""
-        return np.sort(self._best_rows[self._best_rows != NOT_FOUND]).astype(np.intp)
+    def nbytes(self) -> int:
+        """Return the memory of the sentinels in bytes."""
+        return self._best_rows.nbytes + self._best_values.nbytes + self._bounds.nbytes
+
+    def worth(self, least: float, multiplier: float) -> NDArray[np.intp]:
+        """Return the rows of the sentinels whose bonus may reach a level, in ascending order.
+
+        The bonus is compared by a bound that was found when the sentinel was last scored.
+        """
+        if self._model.objective.name == "changes":
+            gain, importance_gain = -multiplier, 1.0
+        else:
+            gain, importance_gain = multiplier, 0.0
+        gains = (gain, importance_gain)
+        return np.sort(kernels.rows_within_bounds(self._best_rows, self._bounds, gains, least))
+
+    def forget_bounds(self, hosts: NDArray[np.intp] | slice) -> None:
+        """Let the sentinels of hosts be scored at the next choice, whatever they were worth."""
+        self._bounds[hosts] = np.inf
 
     def reset(self) -> None:
         """Forget the sentinels of all hosts."""
         count = len(self._model.page_states.hosts)
         self._best_rows = np.full(count, NOT_FOUND, np.int32)
         self._best_values = np.full(count, -np.inf)
+        self._bounds = np.full((count, 2), np.inf, np.float32)
 
     def keep_rows(self, kept: BoolArray) -> None:
         """Remove the rows outside the mask; a host whose sentinel is removed has none."""
@@ -55,7 +75,7 @@ class Sentinels:
         if len(self._best_rows) < len(states.hosts):
             self.reset()
         has_events = events.has_table()
-        best = (self._best_rows, self._best_values)
+        best = (self._best_rows, self._best_values, self._bounds)
         kernels.keep_best_rows(rows, values, states.host, has_events, best)
 
     def bonuses(self, rows: NDArray[np.intp], now: float, multiplier: float) -> FloatArray:
@@ -71,6 +91,9 @@ class Sentinels:
         hazards = events.unconfirmed_hazards(hosts, begins, ends)
         pages = GAINING_SHARE * events.page_counts(hosts)
         bonuses[positions] = pages * self._gain(sentinel_rows, multiplier) * -np.expm1(-hazards)
+        later_hazards = events.unconfirmed_hazards(hosts, begins, ends + BOUND_DAYS)
+        self._bounds[hosts, 0] = BOUND_MARGIN * pages * -np.expm1(-later_hazards)
+        self._bounds[hosts, 1] = BOUND_MARGIN * states.importance[sentinel_rows]
         return bonuses
 
     def exploratory(self, chosen_rows: NDArray[np.intp], values: FloatArray) -> BoolArray:

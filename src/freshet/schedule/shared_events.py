@@ -10,7 +10,7 @@ The looks of a host are a linked list, newest first, bounded by the number of it
 are carried as sums. So a host is fitted again in a time that depends on its own pages only.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import floor
 from typing import Any
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import NOT_FOUND, ColumnSpec, GrowableColumns
+from freshet.schedule.kernels import event_fits
 from freshet.schedule.kernels import shared_events as kernels
 from freshet.schedule.kernels.shared_events import BIN_COUNT, BINS_PER_DAY
 from freshet.schedule.page_states import LookBatch, PageStates
@@ -34,6 +35,7 @@ MIN_STORED_LOOKS, MAX_STORED_LOOKS, LOOKS_PER_PAGE = 64, 4096, 2
 PROMPT_FIT_LOOKS, PROMPT_FIT_SHARE = 512, 64
 # A hazard that moved by less than this changes no forecast noticeably.
 HAZARD_TOLERANCE = 0.01
+LOOKS_AT_ONCE = 1 << 17
 
 LOOK_COLUMNS = {
     "row": ColumnSpec(np.int32),
@@ -53,14 +55,16 @@ HOST_COLUMNS = {
     "has_new_change": ColumnSpec(np.bool_),
 }
 TABLE_COLUMNS = {
-    "host": ColumnSpec(np.int32),
     "first_bin": ColumnSpec(np.float64),
     "observed_since": ColumnSpec(np.float32),
     "is_fitted": ColumnSpec(np.bool_),
     "hazard": ColumnSpec(np.float32, width=BIN_COUNT + 1),
     "unconfirmed": ColumnSpec(np.float32, width=BIN_COUNT + 1),
-    "carried_events": ColumnSpec(np.float32, width=BIN_COUNT),
-    "carried_exposure": ColumnSpec(np.float32, width=BIN_COUNT),
+    "carried": ColumnSpec(np.int32, NOT_FOUND),
+}
+CARRIED_COLUMNS = {
+    "events": ColumnSpec(np.float32, width=BIN_COUNT),
+    "exposure": ColumnSpec(np.float32, width=BIN_COUNT),
 }
 
 MeanRates = Callable[[NDArray[Any]], FloatArray]
@@ -87,12 +91,13 @@ class SharedEvents:
         self._looks = GrowableColumns(LOOK_COLUMNS)
         self._hosts = GrowableColumns(HOST_COLUMNS)
         self._tables = GrowableColumns(TABLE_COLUMNS)
+        self._carried = GrowableColumns(CARRIED_COLUMNS)
         self._dropped_looks = 0
 
     @property
     def nbytes(self) -> int:
         """Return the memory of looks, hosts and hazards in bytes."""
-        return sum(table.nbytes for table in (self._looks, self._hosts, self._tables))
+        return sum(part.nbytes for part in self._parts().values())
 
     def add(self, states: PageStates, rows: IndexArray) -> None:
         """Count new pages on their hosts."""
@@ -112,10 +117,7 @@ class SharedEvents:
 
     def event_rates(self, hosts: IndexArray) -> FloatArray:
         """Return the mean hazard of shared events per day, 0 for hosts without a table."""
-        rates = np.where(
-            self._hosts["table"][hosts] == NOT_FOUND, 0.0, self._hosts["event_rate"][hosts]
-        )
-        return rates.astype(np.float64)
+        return kernels.event_rates_of(hosts, self._hosts["table"], self._hosts["event_rate"])
 
     def hazards(self, hosts: IndexArray, begins: FloatArray, ends: FloatArray) -> FloatArray:
         """Return the hazard of shared events between two times in days, for every entry."""
@@ -166,33 +168,43 @@ class SharedEvents:
         is_prompt = (stored <= PROMPT_FIT_LOOKS) | (new_looks > stored // PROMPT_FIT_SHARE)
         return np.flatnonzero(self._hosts["has_new_change"] & is_prompt)
 
-    def fit(self, host: int, now: float, rates: MeanRates) -> HazardCorrections:
-        """Fit the hazard of one host; return the looks whose hazard has changed."""
-        table = self._table_of(host, now)
-        self._move_window(table, now)
-        kept, older = kernels.walk_looks(
-            self._hosts["newest"][host], self._looks["previous"], self._look_limit(host)
+    def fit(
+        self, hosts: NDArray[np.intp], now: float, rates: MeanRates
+    ) -> Iterator[HazardCorrections]:
+        """Fit the hazards of hosts, many at a time; yield the looks whose hazard has changed."""
+        self._add_tables(hosts[self._hosts["table"][hosts] == NOT_FOUND], now)
+        self._move_windows(hosts, now)
+        looks = np.cumsum(self._hosts["stored"][hosts])
+        block_ends = np.searchsorted(looks, np.arange(0, looks[-1:].sum(), LOOKS_AT_ONCE))
+        for block in np.split(hosts, np.unique(block_ends)):
+            if len(block):
+                yield self._fit_block(block, now, rates)
+
+    def _fit_block(
+        self, hosts: NDArray[np.intp], now: float, rates: MeanRates
+    ) -> HazardCorrections:
+        """Fit the hazards of some hosts; return the looks whose hazard has changed."""
+        tables, limits = self._hosts["table"][hosts], self._look_limits(hosts)
+        lists = (self._hosts["newest"], self._hosts["stored"])
+        kept, kept_starts, older, older_starts = event_fits.walk_hosts(
+            hosts, limits, lists, self._looks["previous"]
         )
-        event_rate = float(self._hosts["event_rate"][host])
-        carried = (
-            self._tables["carried_events"][table],
-            self._tables["carried_exposure"][table],
+        self._add_carried(tables[np.diff(older_starts) > 0])
+        looks = (
+            self._in_bins(kept, np.repeat(tables, np.diff(kept_starts)), rates),
+            self._in_bins(older, np.repeat(tables, np.diff(older_starts)), rates),
         )
-        hazard, unconfirmed = self._tables["hazard"][table], self._tables["unconfirmed"][table]
+        event_rates = self._hosts["event_rate"][hosts]
+        steps = (FIT_STEPS, FIRST_FIT_STEPS)
+        options = event_fits.FitOptions(now, *steps, INITIAL_EVENT_RATE, INITIAL_EVENT_DAYS)
+        spans, columns = (kept_starts, older_starts), (self._table_columns(), self._carried_looks())
+        event_fits.fit_hosts(tables, spans, looks, event_rates, columns, options)
+        self._hosts["event_rate"][hosts] = event_rates
+        self._hosts["new_looks"][hosts] = 0
+        self._hosts["has_new_change"][hosts] = False
         if len(older):
-            older_looks = self._in_bins(older, table, rates)
-            kernels.carry_looks(older_looks, carried, hazard, event_rate)
-            self._extend_observed_days(table, older_looks[0])
-            self._drop(host, kept, older)
-        looks = self._in_bins(kept, table, rates)
-        self._extend_observed_days(table, looks[0])
-        steps = FIT_STEPS if self._tables["is_fitted"][table] else FIRST_FIT_STEPS
-        kernels.fit_hazards(looks, carried, (hazard, unconfirmed), event_rate, steps)
-        self._tables["is_fitted"][table] = True
-        self._update_event_rate(host, table, now)
-        self._hosts["new_looks"][host] = 0
-        self._hosts["has_new_change"][host] = False
-        return self._corrections(host, kept)
+            self._drop(hosts, kept[kept_starts[1:] - 1], older, np.diff(kept_starts))
+        return self._corrections(np.repeat(hosts, np.diff(kept_starts)), kept)
 
     def compact(self) -> None:
         """Free the memory of looks that are no longer stored, if there are many."""
@@ -202,9 +214,8 @@ class SharedEvents:
 
     def recent_looks(self, host: int, since_day: float) -> LookBatch:
         """Return the stored looks of a host that cover only days after a day, newest first."""
-        kept, _ = kernels.walk_looks(
-            self._hosts["newest"][host], self._looks["previous"], self._look_limit(host)
-        )
+        limit = int(self._look_limits(np.array([host]))[0])
+        kept, _ = kernels.walk_looks(self._hosts["newest"][host], self._looks["previous"], limit)
         kept = kept[self._looks["end"][kept] >= since_day]
         rows, changed = self._looks["row"][kept], self._looks["changed"][kept]
         times = self._looks["end"][kept].astype(np.float64) * DAY_SECONDS
@@ -213,17 +224,15 @@ class SharedEvents:
 
     def state(self) -> dict[str, Any]:
         """Return looks, hosts and hazards as plain arrays."""
-        parts = {"looks": self._looks, "hosts": self._hosts, "tables": self._tables}
         return {
             f"event_{part}_{name}": column
-            for part, table in parts.items()
+            for part, table in self._parts().items()
             for name, column in table.state().items()
         } | {"event_dropped": self._dropped_looks}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore a state that ``state`` returned."""
-        parts = {"looks": self._looks, "hosts": self._hosts, "tables": self._tables}
-        for part, table in parts.items():
+        for part, table in self._parts().items():
             prefix = f"event_{part}_"
             table.restore({
                 name.removeprefix(prefix): column
@@ -232,101 +241,122 @@ class SharedEvents:
             })
         self._dropped_looks = int(state["event_dropped"])
 
+    def _parts(self) -> dict[str, GrowableColumns]:
+        return {
+            "looks": self._looks,
+            "hosts": self._hosts,
+            "tables": self._tables,
+            "carried": self._carried,
+        }
+
     def _hazards(
         self, column: str, hosts: IndexArray, begins: FloatArray, ends: FloatArray
     ) -> FloatArray:
         tables = (self._hosts["table"], self._tables["first_bin"], self._tables[column])
         return kernels.hazards_between(begins, ends, hosts, tables, self._hosts["event_rate"])
 
-    def _look_limit(self, host: int) -> int:
-        pages = int(self._hosts["pages"][host])
-        return min(MAX_STORED_LOOKS, max(MIN_STORED_LOOKS, LOOKS_PER_PAGE * pages))
+    def _look_limits(self, hosts: NDArray[Any]) -> IndexArray:
+        """Return how many looks of each host are stored at most."""
+        pages = LOOKS_PER_PAGE * self._hosts["pages"][hosts]
+        limits: IndexArray = np.clip(pages, MIN_STORED_LOOKS, MAX_STORED_LOOKS).astype(np.int32)
+        return limits
 
-    def _table_of(self, host: int, now: float) -> int:
-        """Return the table row of a host, a new one if it had none."""
-        table = int(self._hosts["table"][host])
-        if table == NOT_FOUND:
-            table = len(self._tables)
-            self._tables.append_rows(1)
-            self._hosts["table"][host] = table
-            self._tables["host"][table] = host
-            self._begin_window(table, now)
-        return table
+    def _table_columns(self) -> event_fits.EventTables:
+        names = event_fits.EventTables._fields
+        return event_fits.EventTables(*(self._tables[name] for name in names))
 
-    def _begin_window(self, table: int, now: float) -> None:
-        """Set the window of a table to end with the bin of now, with nothing learned."""
-        per_bin = self._hosts["event_rate"][self._tables["host"][table]] / BINS_PER_DAY
-        self._tables["first_bin"][table] = floor(now * BINS_PER_DAY) + 1 - BIN_COUNT
-        self._tables["observed_since"][table] = now
-        self._tables["is_fitted"][table] = False
+    def _carried_looks(self) -> event_fits.CarriedLooks:
+        return event_fits.CarriedLooks(self._carried["events"], self._carried["exposure"])
+
+    def _add_tables(self, hosts: NDArray[np.intp], now: float) -> None:
+        """Give hosts a table each."""
+        tables = np.arange(len(self._tables), len(self._tables) + len(hosts))
+        self._tables.append_rows(len(hosts))
+        self._hosts["table"][hosts] = tables
+        self._begin_windows(hosts, now)
+
+    def _add_carried(self, tables: IndexArray) -> None:
+        """Make room for the carried looks of tables that have none yet."""
+        tables = tables[self._tables["carried"][tables] == NOT_FOUND]
+        count = len(self._carried)
+        self._carried.append_rows(len(tables))
+        self._tables["carried"][tables] = np.arange(count, len(self._carried))
+
+    def _begin_windows(self, hosts: NDArray[np.intp], now: float) -> None:
+        """Set the windows of hosts to end with the bin of now, with nothing learned."""
+        tables = self._hosts["table"][hosts]
+        per_bin = self._hosts["event_rate"][hosts, np.newaxis] / BINS_PER_DAY
+        self._tables["first_bin"][tables] = floor(now * BINS_PER_DAY) + 1 - BIN_COUNT
+        self._tables["observed_since"][tables] = now
+        self._tables["is_fitted"][tables] = False
         for column in ("hazard", "unconfirmed"):
-            self._tables[column][table] = np.arange(BIN_COUNT + 1) * per_bin
-        for column in ("carried_events", "carried_exposure"):
-            self._tables[column][table] = 0.0
+            self._tables[column][tables] = np.arange(BIN_COUNT + 1) * per_bin
+        carried = self._tables["carried"][tables]
+        for column in ("events", "exposure"):
+            self._carried[column][carried[carried != NOT_FOUND]] = 0.0
 
-    def _move_window(self, table: int, now: float) -> None:
-        """Move the window of a table so that it ends with the bin of now.
+    def _move_windows(self, hosts: NDArray[np.intp], now: float) -> None:
+        """Move the windows of hosts so that they end with the bin of now.
 
         A window more than a day ahead of now shows that the clock was set back; it is begun anew.
         """
-        first_bin = floor(now * BINS_PER_DAY) + 1 - BIN_COUNT
-        bins = int(first_bin - self._tables["first_bin"][table])
-        if bins < -BINS_PER_DAY:
-            self._begin_window(table, now)
-        if bins <= 0:
-            return
-        per_bin = float(self._hosts["event_rate"][self._tables["host"][table]]) / BINS_PER_DAY
-        kernels.shift_table(
-            (self._tables["hazard"][table], self._tables["unconfirmed"][table]),
-            (self._tables["carried_events"][table], self._tables["carried_exposure"][table]),
-            bins,
-            per_bin,
+        first_bin = float(floor(now * BINS_PER_DAY) + 1 - BIN_COUNT)
+        tables = self._hosts["table"][hosts]
+        self._begin_windows(
+            hosts[self._tables["first_bin"][tables] - first_bin > BINS_PER_DAY], now
         )
-        self._tables["first_bin"][table] = first_bin
+        event_fits.move_windows(
+            tables,
+            first_bin,
+            self._hosts["event_rate"][hosts],
+            self._table_columns(),
+            self._carried_looks(),
+        )
 
     def _in_bins(
-        self, looks: IndexArray, table: int, rates: MeanRates
+        self, looks: IndexArray, tables: IndexArray, rates: MeanRates
     ) -> tuple[FloatArray, FloatArray, BoolArray, FloatArray]:
-        """Return looks with their times in bins from the start of the window."""
-        ends = self._looks["end"][looks] * BINS_PER_DAY - self._tables["first_bin"][table]
+        """Return looks with their times in bins from the start of the window.
+
+        The mean rates are those of looks that found a change.
+        """
+        ends = self._looks["end"][looks] * BINS_PER_DAY - self._tables["first_bin"][tables]
         begins = ends - self._looks["gap"][looks] * BINS_PER_DAY
-        rows, positions = np.unique(self._looks["row"][looks], return_inverse=True)
-        return begins, ends, self._looks["changed"][looks], rates(rows)[positions]
+        changed, mean_rates = self._looks["changed"][looks], np.zeros(len(looks))
+        mean_rates[changed] = rates(self._looks["row"][looks[changed]])
+        return begins, ends, changed, mean_rates
 
-    def _extend_observed_days(self, table: int, begins: FloatArray) -> None:
-        """Let the days that looks cover count as observed, given where they begin in bins."""
-        first_begin = float(begins.min(initial=BIN_COUNT)) + self._tables["first_bin"][table]
-        observed_since = min(self._tables["observed_since"][table], first_begin / BINS_PER_DAY)
-        self._tables["observed_since"][table] = observed_since
-
-    def _drop(self, host: int, kept: IndexArray, older: IndexArray) -> None:
-        """Stop storing the older looks of a host."""
-        self._looks["previous"][kept[-1]] = NOT_FOUND
+    def _drop(
+        self,
+        hosts: NDArray[np.intp],
+        last_kept: IndexArray,
+        older: IndexArray,
+        kept_counts: NDArray[np.int64],
+    ) -> None:
+        """Stop storing the older looks of hosts."""
+        self._looks["previous"][last_kept] = NOT_FOUND
         self._looks["row"][older] = NOT_FOUND
-        self._hosts["stored"][host] = len(kept)
+        self._hosts["stored"][hosts] = kept_counts
         self._dropped_looks += len(older)
 
-    def _update_event_rate(self, host: int, table: int, now: float) -> None:
-        """Estimate the mean hazard per day from the hazards of the window."""
-        window_start = self._tables["first_bin"][table] / BINS_PER_DAY
-        oldest_look = min(float(self._tables["observed_since"][table]), now)
-        days = now - max(window_start, oldest_look)
-        since = np.array([now - days])
-        observed = self.hazards(np.array([host], np.int32), since, np.array([now]))
-        total = INITIAL_EVENT_DAYS * INITIAL_EVENT_RATE + float(observed[0])
-        self._hosts["event_rate"][host] = total / (INITIAL_EVENT_DAYS + days)
-
-    def _corrections(self, host: int, looks: IndexArray) -> HazardCorrections:
+    def _corrections(self, hosts: IndexArray, looks: IndexArray) -> HazardCorrections:
         """Return the looks with a change whose hazard has moved, and store the new hazard."""
-        rows, gaps = self._looks["row"][looks], self._looks["gap"][looks].astype(np.float64)
-        ends, changed = self._looks["end"][looks].astype(np.float64), self._looks["changed"][looks]
-        new = self.hazards(np.full(len(looks), host, np.int32), ends - gaps, ends)
+        ends = self._looks["end"][looks].astype(np.float64)
+        gaps, changed = self._looks["gap"][looks], self._looks["changed"][looks]
+        new = self.hazards(hosts, ends - gaps, ends)
         old = self._looks["hazard"][looks].astype(np.float64)
         moved = changed & (np.abs(new - old) > HAZARD_TOLERANCE * (1.0 + old))
         self._looks["hazard"][looks[moved]] = new[moved]
-        faded_days = kernels.later_gaps(rows, np.lexsort((ends, rows)), gaps)
+        # Later looks at the same page are looks at the same host.
+        has_moved = np.zeros(len(self._hosts), np.bool_)
+        has_moved[hosts[moved]] = True
+        related = np.flatnonzero(has_moved[hosts])
+        rows = self._looks["row"][looks[related]]
+        moved, gaps = moved[related], gaps[related].astype(np.float64)
+        faded_days = kernels.later_gaps(rows, np.lexsort((ends[related], rows)), gaps)
+        related = related[moved]
         return HazardCorrections(
-            rows[moved], gaps[moved], faded_days[moved], old[moved], new[moved]
+            rows[moved], gaps[moved], faded_days[moved], old[related], new[related]
         )
 
     def _keep_looks(self, mask: BoolArray) -> None:

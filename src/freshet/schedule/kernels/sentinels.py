@@ -1,10 +1,11 @@
-"""Compiled loop that keeps the best page of every host."""
+"""Compiled loops over the best page of every host."""
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, IndexArray
+from freshet.schedule.columns import SmallFloatArray
 from freshet.schedule.kernels.posterior import RowNumbers
 
 
@@ -14,11 +15,34 @@ def keep_best_rows(
     values: FloatArray,
     host_of_row: IndexArray,
     is_used: NDArray[np.bool_],
-    best: tuple[IndexArray, FloatArray],
+    best: tuple[IndexArray, FloatArray, SmallFloatArray],
 ) -> None:
-    """Update the row of the highest finite value of every host that is used."""
-    best_rows, best_values = best
+    """Update the row of the highest finite value of every host that is used.
+
+    The bounds of a host with another page than before are set to infinity.
+    """
+    best_rows, best_values, bounds = best
     for index in range(len(rows)):
         host = host_of_row[rows[index]]
         if is_used[host] and best_values[host] < values[index] < np.inf:
+            if best_rows[host] != rows[index]:
+                bounds[host] = np.inf
             best_rows[host], best_values[host] = rows[index], values[index]
+
+
+@njit(cache=True, nogil=True)
+def rows_within_bounds(
+    best_rows: IndexArray, bounds: SmallFloatArray, gains: tuple[float, float], least: float
+) -> NDArray[np.intp]:
+    """Return the best rows of the hosts that may reach a level.
+
+    ``bounds`` has what a page gains times the chance of an event, and the page's importance;
+    ``gains`` are what a page gains from an event: a constant, and a multiple of its importance.
+    """
+    rows, count = np.empty(len(best_rows), np.intp), 0
+    for host in range(len(best_rows)):
+        gain = max(0.0, gains[0] + gains[1] * bounds[host, 1]) if gains[1] > 0.0 else gains[0]
+        if best_rows[host] >= 0 and not bounds[host, 0] * gain < least:
+            rows[count] = best_rows[host]
+            count += 1
+    return rows[:count].copy()

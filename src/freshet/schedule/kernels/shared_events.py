@@ -63,6 +63,18 @@ def hazards_between(
     return hazards
 
 
+@njit(cache=True, nogil=True)
+def event_rates_of(
+    hosts: IndexArray, table_rows: IndexArray, event_rates: SmallFloatArray
+) -> FloatArray:
+    """Return the mean hazard of shared events of every entry, 0 for hosts without a table."""
+    rates = np.zeros(len(hosts))
+    for index in range(len(hosts)):
+        if table_rows[hosts[index]] >= 0:
+            rates[index] = event_rates[hosts[index]]
+    return rates
+
+
 @njit(cache=True)
 def add_to_bins(
     steps: FloatArray, corrections: FloatArray, interval: tuple[float, float], amount: float

@@ -91,6 +91,30 @@ def change_chances_and_values(
     return chances, values
 
 
+@njit(cache=True, nogil=True)
+def weigh_values(
+    rows: RowNumbers,
+    chances: FloatArray,
+    values: FloatArray,
+    visits: tuple[SmallFloatArray, SmallFloatArray, SmallFloatArray],
+    last_look: FloatArray,
+) -> None:
+    """Multiply values by the importance of each page and the chance that a visit is a look.
+
+    ``visits`` has the columns of importance, recent looks and recent failures. A page without a
+    look gets the chance NaN and the value infinity.
+    """
+    importance, recent_looks, recent_failures = visits
+    for index in range(len(rows)):
+        row = rows[index]
+        if np.isnan(last_look[row]):
+            chances[index], values[index] = np.nan, np.inf
+        else:
+            looks = float(recent_looks[row])
+            look_chance = (looks + 1.0) / (looks + recent_failures[row] + 1.0)
+            values[index] *= importance[row] * look_chance
+
+
 @njit(cache=True, fastmath=True)
 def fresh_days(
     weights: FloatArray, rates: FloatArray, lifetimes: FloatArray, age: float, hazard: float
