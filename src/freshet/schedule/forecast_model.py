@@ -1,6 +1,7 @@
 """The forecast of all pages: likelihoods of change rates, their prior, and shared events."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ from freshet.schedule.objectives import CrawlObjective, PageScores, concatenate_
 from freshet.schedule.page_states import LookBatch, PageStates
 from freshet.schedule.posterior import RatePosterior
 from freshet.schedule.prior import HierarchicalPrior
+from freshet.schedule.publication_times import PublicationTimes
 from freshet.schedule.shared_events import SharedEvents
 
 PRIOR_STEPS, FIRST_PRIOR_STEPS = 2, 6
+MIN_SURVIVAL = 1e-3
 
 
 class ForecastModel:
@@ -42,17 +45,21 @@ class ForecastModel:
         )
         self.prior = HierarchicalPrior(cadence.rates)
         self.events = SharedEvents() if has_events else None
+        self.publication_times = PublicationTimes() if has_events else None
         self._is_fitted = False
 
     @property
     def nbytes(self) -> int:
-        """Return the memory of prior and shared events in bytes."""
-        return self.prior.nbytes + (self.events.nbytes if self.events else 0)
+        """Return the memory of prior, shared events and publication times in bytes."""
+        parts = (self.prior, self.events, self.publication_times)
+        return sum(part.nbytes for part in parts if part is not None)
 
     def add(self, rows: IndexArray) -> None:
         """Add the rows of new pages."""
         if self.events:
             self.events.add(self.page_states, rows)
+        if self.publication_times:
+            self.publication_times.add_hosts(len(self.page_states.hosts))
 
     def keep_rows(self, kept: BoolArray) -> None:
         """Remove the rows outside the mask."""
@@ -62,7 +69,10 @@ class ForecastModel:
     def learn(self, looks: LookBatch) -> None:
         """Learn from looks."""
         hazards = self._hazards_of_looks(looks)
-        self.posterior.add_looks(self.page_states.column("likelihood"), looks, hazards)
+        hosts, ends = self.page_states.host[looks.rows], looks.times / DAY_SECONDS
+        elapsed = self.elapsed_days(hosts, ends - looks.gap_days, ends)
+        likelihood = self.page_states.column("likelihood")
+        self.posterior.add_looks(likelihood, replace(looks, gap_days=elapsed), hazards)
         if self.events:
             self.events.learn(self.page_states, looks, hazards)
 
@@ -91,12 +101,39 @@ class ForecastModel:
             return np.empty(0, np.intp)
         hosts = self.events.hosts_to_fit(all_moved=all_moved)
         likelihood = self.page_states.column("likelihood")
-        for corrections in self.events.fit(
-            hosts, now / DAY_SECONDS, lambda rows: self.mean_rates(rows, now)
-        ):
+        for corrections in self.events.fit(hosts, now / DAY_SECONDS, self.own_hazards):
+            looked_hosts = self.page_states.host[corrections.rows]
+            begins = corrections.ends - corrections.gap_days
+            elapsed = self.elapsed_days(looked_hosts, begins, corrections.ends)
+            corrections = replace(corrections, gap_days=elapsed)
             self.posterior.correct_looks(likelihood, corrections)
+        self._fit_publication_times(now)
+        self.events.trim_small_hosts()
         self.events.compact()
         return hosts
+
+    def _fit_publication_times(self, now: float) -> None:
+        """Fit the publication times of hosts to their stored looks, a bounded number at a time."""
+        if not (self.events and self.publication_times):
+            return
+        counts = self.events.short_change_counts()
+        for host in self.publication_times.hosts_to_fit(counts, now / DAY_SECONDS).tolist():
+            looks = self.events.recent_looks(host, -np.inf)
+            rates = self.mean_rates(looks.rows, now)
+            self.publication_times.fit(host, looks, rates, now / DAY_SECONDS)
+
+    def elapsed_days(self, hosts: IndexArray, begins: FloatArray, ends: FloatArray) -> FloatArray:
+        """Return the days between two times by the publication times of hosts."""
+        if not self.publication_times:
+            return ends - begins
+        return self.publication_times.elapsed_days(hosts, begins, ends)
+
+    def own_hazards(self, rows: NDArray[Any], gaps: FloatArray) -> FloatArray:
+        """Return the hazard of each page's own changes within a gap in days."""
+        prior = self.prior.rows_for(self.page_states, rows)
+        likelihood = self.page_states.column("likelihood")
+        survival = self.posterior.survival(likelihood, rows, gaps, prior)
+        return -np.log(np.maximum(survival, MIN_SURVIVAL))
 
     def mean_rates(self, rows: NDArray[Any], now: float) -> FloatArray:
         """Return each page's mean rate, in changes per day."""
@@ -107,14 +144,16 @@ class ForecastModel:
     def exposure(self, rows: NDArray[Any], now: float) -> Exposure:
         """Return ages in days, hazards of shared events since the last look, and their rates.
 
-        Ages and hazards are 0 for pages that were never looked at.
+        Ages are by the publication times of hosts. Ages and hazards are 0 for pages that were never
+        looked at.
         """
         ages = self.page_states.days_since_look(rows, now, never=0.0)
         if not self.events:
             return ages, np.zeros(len(rows)), np.zeros(len(rows))
         hosts, ends = self.page_states.host[rows], np.full(len(rows), now / DAY_SECONDS)
         hazards = self.events.hazards(hosts, ends - ages, ends)
-        return ages, hazards, self.events.event_rates(hosts)
+        elapsed = self.elapsed_days(hosts, ends - ages, ends)
+        return elapsed, hazards, self.events.event_rates(hosts)
 
     def page_scores(self, rows: NDArray[Any], now: float) -> PageScores:
         """Return ages, chances of a change and values of pages now."""
@@ -126,7 +165,9 @@ class ForecastModel:
         """Return the scores of one page that many days from now, if nothing else is learned."""
         rows = np.full(len(days), row)
         ages, hazards, event_rates = self.exposure(rows, now)
-        return self._scores(rows, (ages + days, hazards + event_rates * days, event_rates))
+        begins = np.full(len(days), now / DAY_SECONDS)
+        added = self.elapsed_days(self.page_states.host[rows], begins, begins + days)
+        return self._scores(rows, (ages + added, hazards + event_rates * days, event_rates))
 
     def survival(self, rows: NDArray[Any], now: float, horizons: FloatArray) -> FloatArray:
         """Return the chance that pages are unchanged since their last look, a column per horizon.
@@ -137,13 +178,16 @@ class ForecastModel:
         prior = self.prior.rows_for(self.page_states, rows)
         likelihood = self.page_states.column("likelihood")
         weights = self.posterior.posteriors(likelihood, rows, ages, prior)
-        days = ages[:, None] + horizons
+        begins, hosts = np.full(len(rows), now / DAY_SECONDS), self.page_states.host[rows]
+        added = [self.elapsed_days(hosts, begins, begins + horizon) for horizon in horizons]
+        days = ages[:, None] + np.stack(added, axis=1) if added else ages[:, None][:, :0]
         survival = survival_of_cells(days, self.cadence.rates, weights)
         return survival * np.exp(-hazards[:, None] - event_rates[:, None] * horizons)
 
     def state(self) -> dict[str, Any]:
-        """Return prior and shared events as plain arrays."""
-        events = self.events.state() if self.events else {}
+        """Return prior, shared events and publication times as plain arrays."""
+        parts = (self.events, self.publication_times)
+        events = {name: column for part in parts if part for name, column in part.state().items()}
         return self.prior.state() | events | {"refreshed": self._is_fitted}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -151,6 +195,8 @@ class ForecastModel:
         self.prior.restore(state)
         if self.events:
             self.events.restore(state)
+        if self.publication_times:
+            self.publication_times.restore(state)
         self._is_fitted = bool(state["refreshed"])
 
     def _hazards_of_looks(self, looks: LookBatch) -> FloatArray:

@@ -58,6 +58,12 @@ class RatePosterior:
         """Return the posterior of every row, a column per rate."""
         return kernels.posteriors(likelihood, rows, ages, prior, log(self.daily_retention))
 
+    def survival(
+        self, likelihood: SmallFloatArray, rows: NDArray[Any], days: FloatArray, prior: PriorRows
+    ) -> FloatArray:
+        """Return the chance that every row is unchanged after some days, by its own rate."""
+        return kernels.mean_survival(likelihood, rows, days, prior, self.rates)
+
     def mean_rates(
         self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray, prior: PriorRows
     ) -> FloatArray:

@@ -27,6 +27,8 @@ from freshet.schedule.kernels.shared_events import BIN_COUNT, BINS_PER_DAY
 from freshet.schedule.page_states import LookBatch, PageStates
 
 MIN_HOST_PAGES = 8
+# Looks after at most so many days tell at which hours the pages of a host change.
+SHORT_GAP_DAYS = 3.0
 INITIAL_EVENT_RATE, INITIAL_EVENT_DAYS = 0.01, 30.0
 # A table that is fitted for the first time, as after a restart, takes more steps.
 FIT_STEPS, FIRST_FIT_STEPS = 2, 20
@@ -53,6 +55,7 @@ HOST_COLUMNS = {
     "stored": ColumnSpec(np.int32),
     "new_looks": ColumnSpec(np.int32),
     "has_new_change": ColumnSpec(np.bool_),
+    "short_changes": ColumnSpec(np.int32),
 }
 TABLE_COLUMNS = {
     "first_bin": ColumnSpec(np.float64),
@@ -67,17 +70,19 @@ CARRIED_COLUMNS = {
     "exposure": ColumnSpec(np.float32, width=BIN_COUNT),
 }
 
-MeanRates = Callable[[NDArray[Any]], FloatArray]
+OwnHazards = Callable[[NDArray[Any], FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
 class HazardCorrections:
     """Looks that found a change, and their hazard of shared events as it was and as it is now.
 
-    ``faded_days`` are the days by which later looks at the page have faded the evidence.
+    ``ends`` are the times of the looks in days, and ``faded_days`` the days by which later looks at
+    the page have faded their evidence.
     """
 
     rows: IndexArray
+    ends: FloatArray
     gap_days: FloatArray
     faded_days: FloatArray
     old_hazards: FloatArray
@@ -140,10 +145,15 @@ class SharedEvents:
         return counts
 
     def learn(self, states: PageStates, looks: LookBatch, hazards: FloatArray) -> None:
-        """Store measured looks at pages of large hosts, with the hazards that were used."""
-        hosts = states.host[looks.rows]
-        is_large = self._hosts["pages"][hosts] >= MIN_HOST_PAGES
-        stored = np.flatnonzero(looks.measured & is_large & (looks.gap_days > 0))
+        """Store measured looks with the hazards that were used.
+
+        Of small hosts, which have no shared events, only looks after a short gap are stored.
+        """
+        hosts, is_short = states.host[looks.rows], looks.gap_days <= SHORT_GAP_DAYS
+        is_useful = is_short | (self._hosts["pages"][hosts] >= MIN_HOST_PAGES)
+        stored = np.flatnonzero(looks.measured & is_useful & (looks.gap_days > 0))
+        short_changes = hosts[looks.measured & is_short & looks.changed & (looks.gap_days > 0)]
+        np.add.at(self._hosts["short_changes"], short_changes, 1)
         count = len(self._looks)
         self._looks.append_rows(len(stored))
         self._looks["row"][count:] = looks.rows[stored]
@@ -163,13 +173,30 @@ class SharedEvents:
     def hosts_to_fit(self, *, all_moved: bool) -> NDArray[np.intp]:
         """Return the hosts with new looks: all of them, or those whose fit should not wait."""
         new_looks, stored = self._hosts["new_looks"], self._hosts["stored"]
+        is_large = self._hosts["pages"] >= MIN_HOST_PAGES
         if all_moved:
-            return np.flatnonzero(new_looks)
+            return np.flatnonzero(is_large & (new_looks > 0))
         is_prompt = (stored <= PROMPT_FIT_LOOKS) | (new_looks > stored // PROMPT_FIT_SHARE)
-        return np.flatnonzero(self._hosts["has_new_change"] & is_prompt)
+        return np.flatnonzero(is_large & self._hosts["has_new_change"] & is_prompt)
+
+    def trim_small_hosts(self) -> None:
+        """Stop storing the oldest looks of small hosts that have many."""
+        is_small = self._hosts["pages"] < MIN_HOST_PAGES
+        hosts = np.flatnonzero(is_small & (self._hosts["stored"] > 2 * MIN_STORED_LOOKS))
+        if len(hosts):
+            lists = (self._hosts["newest"], self._hosts["stored"])
+            kept, kept_starts, older, _ = event_fits.walk_hosts(
+                hosts, self._look_limits(hosts), lists, self._looks["previous"]
+            )
+            self._drop(hosts, kept[kept_starts[1:] - 1], older, np.diff(kept_starts))
+
+    def short_change_counts(self) -> IndexArray:
+        """Return how many looks of each host found a change after a short gap."""
+        counts: IndexArray = self._hosts["short_changes"]
+        return counts
 
     def fit(
-        self, hosts: NDArray[np.intp], now: float, rates: MeanRates
+        self, hosts: NDArray[np.intp], now: float, own_hazards: OwnHazards
     ) -> Iterator[HazardCorrections]:
         """Fit the hazards of hosts, many at a time; yield the looks whose hazard has changed."""
         self._add_tables(hosts[self._hosts["table"][hosts] == NOT_FOUND], now)
@@ -178,10 +205,10 @@ class SharedEvents:
         block_ends = np.searchsorted(looks, np.arange(0, looks[-1:].sum(), LOOKS_AT_ONCE))
         for block in np.split(hosts, np.unique(block_ends)):
             if len(block):
-                yield self._fit_block(block, now, rates)
+                yield self._fit_block(block, now, own_hazards)
 
     def _fit_block(
-        self, hosts: NDArray[np.intp], now: float, rates: MeanRates
+        self, hosts: NDArray[np.intp], now: float, own_hazards: OwnHazards
     ) -> HazardCorrections:
         """Fit the hazards of some hosts; return the looks whose hazard has changed."""
         tables, limits = self._hosts["table"][hosts], self._look_limits(hosts)
@@ -191,8 +218,8 @@ class SharedEvents:
         )
         self._add_carried(tables[np.diff(older_starts) > 0])
         looks = (
-            self._in_bins(kept, np.repeat(tables, np.diff(kept_starts)), rates),
-            self._in_bins(older, np.repeat(tables, np.diff(older_starts)), rates),
+            self._in_bins(kept, np.repeat(tables, np.diff(kept_starts)), own_hazards),
+            self._in_bins(older, np.repeat(tables, np.diff(older_starts)), own_hazards),
         )
         event_rates = self._hosts["event_rate"][hosts]
         steps = (FIT_STEPS, FIRST_FIT_STEPS)
@@ -314,17 +341,19 @@ class SharedEvents:
         )
 
     def _in_bins(
-        self, looks: IndexArray, tables: IndexArray, rates: MeanRates
+        self, looks: IndexArray, tables: IndexArray, own_hazards: OwnHazards
     ) -> tuple[FloatArray, FloatArray, BoolArray, FloatArray]:
         """Return looks with their times in bins from the start of the window.
 
-        The mean rates are those of looks that found a change.
+        The hazards of own changes are those of looks that found a change.
         """
         ends = self._looks["end"][looks] * BINS_PER_DAY - self._tables["first_bin"][tables]
         begins = ends - self._looks["gap"][looks] * BINS_PER_DAY
-        changed, mean_rates = self._looks["changed"][looks], np.zeros(len(looks))
-        mean_rates[changed] = rates(self._looks["row"][looks[changed]])
-        return begins, ends, changed, mean_rates
+        changed, hazards = self._looks["changed"][looks], np.zeros(len(looks))
+        found = looks[changed]
+        gaps = self._looks["gap"][found].astype(np.float64)
+        hazards[changed] = own_hazards(self._looks["row"][found], gaps)
+        return begins, ends, changed, hazards
 
     def _drop(
         self,
@@ -356,7 +385,12 @@ class SharedEvents:
         faded_days = kernels.later_gaps(rows, np.lexsort((ends[related], rows)), gaps)
         related = related[moved]
         return HazardCorrections(
-            rows[moved], gaps[moved], faded_days[moved], old[related], new[related]
+            rows[moved],
+            ends[related],
+            gaps[moved],
+            faded_days[moved],
+            old[related],
+            new[related],
         )
 
     def _keep_looks(self, mask: BoolArray) -> None:

@@ -135,6 +135,28 @@ def mean_rates(
     return means
 
 
+@njit(cache=True, nogil=True, fastmath=True)
+def mean_survival(
+    likelihood: SmallFloatArray,
+    rows: RowNumbers,
+    days: FloatArray,
+    prior: PriorRows,
+    rates: FloatArray,
+) -> FloatArray:
+    """Return the survival of every row after some days, averaged over its posterior."""
+    table, prior_rows = prior
+    survival = np.empty(len(rows))
+    for index in range(len(rows)):
+        log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
+        total, unchanged = 0.0, 0.0
+        for cell in range(CELL_COUNT):
+            weight = prior_weights[cell] * fast_exp(log_likelihood[cell])
+            total += weight
+            unchanged += weight * cell_survival(cell, rates[cell] * days[index])
+        survival[index] = unchanged / total
+    return survival
+
+
 @njit(cache=True, nogil=True)
 def survival_of_cells(days: FloatArray, rates: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the weighted survival of every row after some days, a column per horizon."""

@@ -123,15 +123,14 @@ def event_weights(
     A look that found a change saw one event or more, of the page itself or shared; the expected
     number of each kind is in proportion to its hazard.
     """
-    begins, ends, changed, rates = looks
+    begins, ends, changed, own_hazards = looks
     steps, corrections = np.zeros(BIN_COUNT + 1), np.zeros(BIN_COUNT)
     for look in range(len(begins)):
         if changed[look] and ends[look] > begins[look]:
             shared = hazard_reading(cumulative, ends[look], hazard_per_bin) - hazard_reading(
                 cumulative, begins[look], hazard_per_bin
             )
-            own = rates[look] * (ends[look] - begins[look]) / BINS_PER_DAY
-            weight = 1.0 / -math.expm1(-max(1e-9, own + shared))
+            weight = 1.0 / -math.expm1(-max(1e-9, own_hazards[look] + shared))
             add_to_bins(steps, corrections, (begins[look], ends[look]), weight)
     return bin_totals(steps, corrections)
 

@@ -1,0 +1,165 @@
+"""Compiled loops of publication times: how the hazard of a host varies over the hours of the week.
+
+Times are in days since the epoch; a week starts on Thursday, as the epoch does. A profile has the
+cumulative hazard at the hours of the week, where a whole week counts as seven days.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from freshet.core.types import FloatArray, IndexArray
+from freshet.schedule.columns import SmallFloatArray
+
+DAY_HOURS, WEEK_DAYS = 24, 7
+WEEK_HOURS = DAY_HOURS * WEEK_DAYS
+# The prior of each hour and weekday weighs as much as this many changes.
+PRIOR_CHANGES = 1.0
+MIN_PASSED_DAYS, SERIES_HAZARD, OUTLIER_CHANCE = 1e-6, 1e-3, 1e-3
+
+ProfileLooks = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
+
+
+@njit(cache=True)
+def profile_reading(profile: SmallFloatArray, time: float) -> float:
+    """Return the days that have passed by a profile at a time."""
+    week = math.floor(time / WEEK_DAYS)
+    position = (time - week * WEEK_DAYS) * DAY_HOURS
+    hour = min(int(position), WEEK_HOURS - 1)
+    share = (position - hour) * (profile[hour + 1] - profile[hour])
+    return float(week * WEEK_DAYS + profile[hour] + share)
+
+
+@njit(cache=True, nogil=True)
+def elapsed_days(
+    begins: FloatArray,
+    ends: FloatArray,
+    hosts: IndexArray,
+    profiles: tuple[IndexArray, SmallFloatArray],
+) -> FloatArray:
+    """Return the days between two times by each host's profile.
+
+    ``profiles`` has the profile's row of every host, negative if it has none, and the profiles.
+    """
+    profile_rows, table = profiles
+    elapsed = np.empty(len(hosts))
+    for index in range(len(hosts)):
+        row = profile_rows[hosts[index]]
+        if row < 0:
+            elapsed[index] = ends[index] - begins[index]
+        else:
+            end = profile_reading(table[row], ends[index])
+            elapsed[index] = max(0.0, end - profile_reading(table[row], begins[index]))
+    return elapsed
+
+
+@njit(cache=True, nogil=True)
+def fit_profile(
+    looks: ProfileLooks, factors: tuple[SmallFloatArray, SmallFloatArray], steps: int
+) -> None:
+    """Fit the factors of hours and weekdays to looks by expectation maximisation.
+
+    A look has its begin, its end, whether it found a change, and the rate of its page.
+    """
+    hour_factors, day_factors = factors
+    for _ in range(steps):
+        hours, days = np.zeros((2, DAY_HOURS)), np.zeros((2, WEEK_DAYS))
+        for look in range(len(looks[0])):
+            add_look(looks, look, factors, (hours, days))
+        update_factors(hour_factors, hours)
+        update_factors(day_factors, days)
+
+
+@njit(cache=True, nogil=True)
+def log_likelihood(looks: ProfileLooks, factors: tuple[SmallFloatArray, SmallFloatArray]) -> float:
+    """Return the log-likelihood of looks under the factors of hours and weekdays."""
+    begins, ends, changed, rates = looks
+    total = 0.0
+    for look in range(len(begins)):
+        hazard = rates[look] * max(
+            MIN_PASSED_DAYS, passed_days((begins[look], ends[look]), factors)
+        )
+        total += math.log(max(OUTLIER_CHANCE, -math.expm1(-hazard))) if changed[look] else -hazard
+    return total
+
+
+@njit(cache=True)
+def passed_days(
+    interval: tuple[float, float], factors: tuple[SmallFloatArray, SmallFloatArray]
+) -> float:
+    """Return the days of an interval by the factors of its hours and weekdays."""
+    (begin, end), (hour_factors, day_factors) = interval, factors
+    passed = 0.0
+    for number in range(math.floor(begin * DAY_HOURS), math.ceil(end * DAY_HOURS)):
+        hour, day = number % DAY_HOURS, number // DAY_HOURS % WEEK_DAYS
+        passed += overlap_days(number, begin, end) * hour_factors[hour] * day_factors[day]
+    return passed
+
+
+@njit(cache=True)
+def update_factors(factors: SmallFloatArray, sums: FloatArray) -> None:
+    """Compute factors from the sums of changes and exposure; their mean is 1."""
+    mean = 0.0
+    for index in range(len(factors)):
+        factors[index] = (PRIOR_CHANGES + sums[0, index]) / (PRIOR_CHANGES + sums[1, index])
+        mean += factors[index] / len(factors)
+    for index in range(len(factors)):
+        factors[index] /= mean
+
+
+@njit(cache=True)
+def add_look(
+    looks: ProfileLooks,
+    look: int,
+    factors: tuple[SmallFloatArray, SmallFloatArray],
+    sums: tuple[FloatArray, FloatArray],
+) -> None:
+    """Add the expected changes and the exposure of a look to the hours that it covers."""
+    begins, ends, changed, rates = looks
+    (hour_factors, day_factors), (hours, days) = factors, sums
+    begin, end, rate = begins[look], ends[look], rates[look]
+    first, stop = math.floor(begin * DAY_HOURS), math.ceil(end * DAY_HOURS)
+    events, exposed = 0.0, 1.0
+    if changed[look]:
+        passed = max(MIN_PASSED_DAYS, passed_days((begin, end), factors))
+        events, exposed = 1.0 / passed, exposed_share(rate * passed)
+    for number in range(first, stop):
+        hour, day = number % DAY_HOURS, number // DAY_HOURS % WEEK_DAYS
+        covered = overlap_days(number, begin, end)
+        changes = events * covered * hour_factors[hour] * day_factors[day]
+        hours[0, hour] += changes
+        days[0, day] += changes
+        hours[1, hour] += exposed * rate * covered * day_factors[day]
+        days[1, day] += exposed * rate * covered * hour_factors[hour]
+
+
+@njit(cache=True)
+def exposed_share(hazard: float) -> float:
+    """Return the expected share of the hazard before the first change of a look that found one."""
+    if hazard < SERIES_HAZARD:
+        return 0.5
+    unchanged = math.exp(-hazard)
+    return (1.0 - (1.0 + hazard) * unchanged) / ((1.0 - unchanged) * hazard)
+
+
+@njit(cache=True)
+def overlap_days(hour_number: int, begin: float, end: float) -> float:
+    """Return the part of an hour since the epoch that an interval covers, in days."""
+    first, last = hour_number / DAY_HOURS, (hour_number + 1) / DAY_HOURS
+    return max(0.0, min(end, last) - max(begin, first))
+
+
+@njit(cache=True, nogil=True)
+def fill_profile(
+    profile: SmallFloatArray, factors: tuple[SmallFloatArray, SmallFloatArray]
+) -> None:
+    """Compute a profile from the factors of hours and weekdays; a week counts as seven days."""
+    hour_factors, day_factors = factors
+    total = 0.0
+    for index in range(WEEK_HOURS):
+        total += hour_factors[index % DAY_HOURS] * day_factors[index // DAY_HOURS]
+        profile[index + 1] = total
+    for index in range(WEEK_HOURS):
+        profile[index + 1] *= WEEK_DAYS / total
