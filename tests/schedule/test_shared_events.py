@@ -59,7 +59,7 @@ def as_columns(looks: list[BinLook]) -> kernels.HostLooks:
         np.array([look.begin for look in looks], np.float64),
         np.array([look.end for look in looks], np.float64),
         np.array([look.changed for look in looks], np.bool_),
-        np.array([look.rate for look in looks], np.float64),
+        np.array([look.rate * look.gap / 2 for look in looks], np.float64),
     )
 
 
@@ -185,7 +185,7 @@ class EventHost:
 
     def fit(self, day: float, host: int = 0, rate: float = 1e-3) -> HazardCorrections:
         hosts = np.array([host])
-        (corrections,) = self.events.fit(hosts, day, lambda rows: np.full(len(rows), rate))
+        (corrections,) = self.events.fit(hosts, day, lambda rows, gaps: rate * gaps)
         return corrections
 
     def forget(self, ids: list[int]) -> None:
@@ -228,7 +228,7 @@ def test_hosts_fitted_together_are_fitted_as_one_by_one(
         if day % 3 == 2:
             hosts = together.events.hosts_to_fit(all_moved=True)
             assert len(hosts) == 5
-            parts = list(together.events.fit(hosts, day, lambda rows: np.full(len(rows), 0.01)))
+            parts = list(together.events.fit(hosts, day, lambda rows, gaps: 0.01 * gaps))
             singles = [one_by_one.fit(day, host=int(host), rate=0.01) for host in hosts]
             for name in HazardCorrections.__slots__:
                 expected = np.concatenate([getattr(part, name) for part in singles])
