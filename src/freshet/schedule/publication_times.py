@@ -23,10 +23,8 @@ from freshet.schedule.columns import (
 from freshet.schedule.kernels import publication_times as kernels
 from freshet.schedule.kernels.publication_times import DAY_HOURS, WEEK_DAYS, WEEK_HOURS
 from freshet.schedule.page_states import LookBatch
-from freshet.schedule.shared_events import SHORT_GAP_DAYS
+from freshet.schedule.shared_events import MIN_SHORT_CHANGES, SHORT_GAP_DAYS
 
-# A host has a profile if so many of its looks found a change within a few days.
-MIN_CHANGES = 16
 FIT_STEPS, FIRST_FIT_STEPS = 2, 10
 FIT_INTERVAL_DAYS, MAX_FITTED_HOSTS = 0.25, 200
 # Hours and weekdays are used if they make the looks so much likelier, in natural logarithms.
@@ -66,7 +64,7 @@ class PublicationTimes:
 
         ``changes`` counts the looks of each host that found a change within a few days.
         """
-        hosts = np.flatnonzero(changes >= MIN_CHANGES)
+        hosts = np.flatnonzero(changes >= MIN_SHORT_CHANGES)
         rows = self._hosts["profile"][hosts]
         fitted_at = np.full(len(hosts), -np.inf)
         fitted_at[rows != NOT_FOUND] = self._profiles["fitted_at"][rows[rows != NOT_FOUND]]

@@ -33,6 +33,8 @@ INITIAL_EVENT_RATE, INITIAL_EVENT_DAYS = 0.01, 30.0
 # A table that is fitted for the first time, as after a restart, takes more steps.
 FIT_STEPS, FIRST_FIT_STEPS = 2, 20
 MIN_STORED_LOOKS, MAX_STORED_LOOKS, LOOKS_PER_PAGE = 64, 4096, 2
+# A host with so many changes after short gaps keeps more looks, which show its hours.
+MIN_SHORT_CHANGES, MIN_ACTIVE_LOOKS = 16, 256
 # A host with at most this many looks is fitted again after every change that is found.
 PROMPT_FIT_LOOKS, PROMPT_FIT_SHARE = 512, 64
 # A hazard that moved by less than this changes no forecast noticeably.
@@ -182,7 +184,8 @@ class SharedEvents:
     def trim_small_hosts(self) -> None:
         """Stop storing the oldest looks of small hosts that have many."""
         is_small = self._hosts["pages"] < MIN_HOST_PAGES
-        hosts = np.flatnonzero(is_small & (self._hosts["stored"] > 2 * MIN_STORED_LOOKS))
+        hosts = np.flatnonzero(is_small & (self._hosts["stored"] > MIN_STORED_LOOKS))
+        hosts = hosts[self._hosts["stored"][hosts] > 2 * self._look_limits(hosts)]
         if len(hosts):
             lists = (self._hosts["newest"], self._hosts["stored"])
             kept, kept_starts, older, _ = event_fits.walk_hosts(
@@ -285,7 +288,9 @@ class SharedEvents:
     def _look_limits(self, hosts: NDArray[Any]) -> IndexArray:
         """Return how many looks of each host are stored at most."""
         pages = LOOKS_PER_PAGE * self._hosts["pages"][hosts]
-        limits: IndexArray = np.clip(pages, MIN_STORED_LOOKS, MAX_STORED_LOOKS).astype(np.int32)
+        is_active = self._hosts["short_changes"][hosts] >= MIN_SHORT_CHANGES
+        fewest = np.where(is_active, MIN_ACTIVE_LOOKS, MIN_STORED_LOOKS)
+        limits: IndexArray = np.clip(pages, fewest, MAX_STORED_LOOKS).astype(np.int32)
         return limits
 
     def _table_columns(self) -> event_fits.EventTables:
