@@ -213,7 +213,7 @@ class TestRun:
         site, result = crawl_run
         assert (result.returncode, warnings(result.stderr)) == (0, "")
         first, second, *lines = result.stdout.splitlines()
-        assert first == "Crawling 4 pages; objective freshness, policy bayes-freshness."
+        assert first == "Crawling 4 pages; objective freshness, policy guarded-freshness."
         assert second == "200,000 requests per day, 0 spent today. Ctrl-C stops the crawl."
         changes = [line for line in lines if "changed: " in line]
         assert changes

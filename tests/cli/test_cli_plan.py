@@ -19,7 +19,7 @@ from tests.cli.cli_runs import NEWS, Run
 def test_a_plan_prints_its_objective_and_budget_and_its_visits(run: Run, collection: Path) -> None:
     output = run("plan", "--budget", "20/hour").out
     assert output.startswith(
-        "objective freshness   policy bayes-freshness   480 requests per day\n"
+        "objective freshness   policy guarded-freshness   480 requests per day\n"
     )
     assert NEWS in output
     assert "last seen" in output
@@ -27,7 +27,11 @@ def test_a_plan_prints_its_objective_and_budget_and_its_visits(run: Run, collect
 
 def test_a_plan_as_json_has_a_page_a_time_a_value_and_a_reason(run: Run, collection: Path) -> None:
     plan = run("plan", "--budget", "1000", "--objective", "changes", "--limit", "3", "--json").json
-    assert (plan["objective"], plan["policy"], plan["budget"]) == ("changes", "bayes-changes", 1000)
+    assert (plan["objective"], plan["policy"], plan["budget"]) == (
+        "changes",
+        "guarded-changes",
+        1000,
+    )
     assert len(plan["choices"]) == 3
     for choice in plan["choices"]:
         assert choice.keys() == {"page", "expected", "value", "reason", "score"}

@@ -100,7 +100,7 @@ def test_the_settings_list_the_words_of_formulas() -> None:
 
 @pytest.mark.parametrize("name", ["aged", "Nad", "bayes_freshness", "nad-cycle", "news"])
 def test_the_settings_refuse_what_is_neither_a_policy_nor_a_formula(name: str) -> None:
-    with pytest.raises(SettingsError, match="must be one of bayes-freshness"):
+    with pytest.raises(SettingsError, match="must be one of guarded-freshness"):
         merge_settings(Settings(), {"policy": name}, origin="test")
 
 

@@ -130,7 +130,9 @@ def test_a_wrong_formula_is_refused_by_whatever_plans(
 
 
 def test_a_misspelt_policy_is_refused_where_the_settings_are_read(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"policy must be one of bayes-freshness, .* a formula"):
+    with pytest.raises(
+        SettingsError, match=r"policy must be one of guarded-freshness, .* a formula"
+    ):
         opened_with(tmp_path / "c", "nutsch")
 
 
@@ -151,7 +153,7 @@ def test_a_missing_or_damaged_model_is_refused_by_plans_and_reported_by_doctor(
 
 def test_another_objective_is_planned_for_without_the_formula(tmp_path: Path) -> None:
     with opened_with(tmp_path / "c", "t * X") as collection:
-        assert collection.plan(objective="changes").policy == "bayes-changes"
+        assert collection.plan(objective="changes").policy == "guarded-changes"
 
 
 @pytest.fixture

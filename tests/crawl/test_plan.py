@@ -40,7 +40,7 @@ def planned(collection: Collection, **options: object) -> list[str]:
 def test_a_plan_names_its_objective_policy_and_budget(collection: Collection) -> None:
     record_visits(collection, "a")
     plan = collection.plan(budget=48, objective="changes")
-    assert (plan.made, plan.objective, plan.policy) == (NOW, "changes", "bayes-changes")
+    assert (plan.made, plan.objective, plan.policy) == (NOW, "changes", "guarded-changes")
     assert plan.budget == 48
 
 

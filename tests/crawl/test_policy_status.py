@@ -1,10 +1,9 @@
 """The report of a policy, and the exploratory requests of a day."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from freshet.archive.catalog.rows import DailySpending
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
-from freshet.core.policy import PolicyReport, ReportingPolicy
+from freshet.core.policy import Policy, ReportingPolicy
 from freshet.core.tables import ChoiceTable, HostCaps
 from freshet.crawl.fetch_job import FetchJob
 from freshet.crawl.live_policy import build_live_policy
@@ -26,6 +25,8 @@ from freshet.crawl.policy_status import (
 from freshet.crawl.session import CrawlSession
 from freshet.record.collection_store import CollectionStore
 from freshet.schedule.bayes_policy import BayesPolicy
+from freshet.schedule.mixture.guarded_policy import MIXED_POLICIES, GuardedPolicy
+from freshet.schedule.mixture.policy_judge import PolicyJudge
 from tests.crawl.crawl_samples import (
     DAY,
     NOON,
@@ -124,33 +125,24 @@ def test_the_share_of_the_last_days_includes_today(folder: Path) -> None:
         assert exploration_status(catalog, NOON, days=0) == ExplorationStatus(0, 0, 0, None)
 
 
-class MixedPolicy(BayesPolicy):
-    """A policy with weights, which it cannot learn again."""
-
-    weights: Mapping[str, float] = MappingProxyType({})
-
-    def report(self) -> PolicyReport:
-        return PolicyReport(self.name, self.weights, {"log odds": 2.5})
-
-    def resume(self, report: PolicyReport) -> None:
-        self.weights = {**report.weights, "resumed": report.memory["log odds"]}
+def guarded(policy: Policy) -> GuardedPolicy:
+    assert isinstance(policy, GuardedPolicy)
+    return policy
 
 
-def test_a_policy_continues_from_the_weights_that_a_crawl_has_stored(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_policy_continues_from_the_weights_that_a_crawl_has_stored(folder: Path) -> None:
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100%/day") as session:
-        monkeypatch.setattr(session.policy, "__class__", MixedPolicy)
-        session.policy.weights = {"default": 0.9, "nutch": 0.1}  # type: ignore[attr-defined]
+        judge = guarded(session.policy).judge
+        judge.sums[1] = 50, 10, 30, 30, 20, 15
         draw(session, clock)
-        assert policy_status(session._catalog) == PolicyStatus(
-            "bayes-freshness", NOON, {"default": 0.9, "nutch": 0.1}
-        )
-    monkeypatch.setattr("freshet.schedule.policies.BayesPolicy.resume", MixedPolicy.resume)
+        session.release_all()
+        weights = judge.weights_by_name
+        assert weights["nutch"] > 0.9
+        assert policy_status(session._catalog) == PolicyStatus("guarded-freshness", NOON, weights)
     with CollectionStore.open(folder, clock=clock) as collection:
-        policy = build_live_policy(collection.catalog, collection.settings)
-        assert vars(policy)["weights"] == {"default": 0.9, "nutch": 0.1, "resumed": 2.5}
+        policy = guarded(build_live_policy(collection.catalog, collection.settings))
+        assert policy.judge.weights_by_name == weights
 
 
 def test_a_report_is_stored_every_hour_and_at_the_end(folder: Path) -> None:
@@ -174,11 +166,11 @@ def test_the_multiplier_survives_a_restart(folder: Path) -> None:
         visit_all(session, clock)
         clock.at += timedelta(hours=6)
         visit_all(session, clock)
-        multiplier = vars(session.policy)["multiplier"]
+        multiplier = guarded(session.policy).default.multiplier
         assert multiplier > 0
         session.release_all()
     with crawling(folder, clock, "1000%/day") as session:
-        assert vars(session.policy)["multiplier"] == multiplier
+        assert guarded(session.policy).default.multiplier == multiplier
 
 
 @pytest.mark.parametrize(
@@ -188,12 +180,12 @@ def test_the_multiplier_survives_a_restart(folder: Path) -> None:
         "[]",
         "nonsense",
         '{"time": 5}',
-        '{"time": "2026-03-01T12:00:00+00:00", "policy": "bayes-freshness", "weights": {}}',
+        '{"time": "2026-03-01T12:00:00+00:00", "policy": "guarded-freshness", "weights": {}}',
         '{"time": "2026-03-01T12:00:00+00:00", "policy": "age", "weights": {},'
         ' "memory": {"multiplier": 1}}',
-        '{"time": "2026-03-01T12:00:00+00:00", "policy": "bayes-freshness", "weights": {},'
+        '{"time": "2026-03-01T12:00:00+00:00", "policy": "guarded-freshness", "weights": {},'
         ' "memory": {"multiplier": NaN}}',
-        '{"time": "2026-03-01T12:00:00+00:00", "policy": "bayes-freshness", "weights": {},'
+        '{"time": "2026-03-01T12:00:00+00:00", "policy": "guarded-freshness", "weights": {},'
         ' "memory": {"multiplier": -1}}',
     ],
 )
@@ -204,7 +196,8 @@ def test_a_report_that_makes_no_sense_or_is_of_another_policy_is_ignored(
         collection.catalog.write_note(POLICY_REPORT_NOTE, note)
         policy = build_live_policy(collection.catalog, collection.settings)
         assert isinstance(policy, ReportingPolicy)
-        assert policy.report().memory == {"multiplier": 0.0}
+        assert policy.report().memory["multiplier"] == 0.0
+        assert policy.report().weights == PolicyJudge(MIXED_POLICIES).weights_by_name
 
 
 def test_rules_report_nothing(folder: Path) -> None:

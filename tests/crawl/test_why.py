@@ -49,7 +49,7 @@ def test_every_line_is_said(collection: Collection) -> None:
     lines = dict(why(collection).lines())
     assert lines["page"] == URL
     assert lines["based on"] == "changes: 1 in 1 compared looks; at its host: 1 looks"
-    assert lines["plan"] == "for freshness by bayes-freshness"
+    assert lines["plan"] == "for freshness by guarded-freshness"
     assert lines["last seen"] == "1 day ago"
     assert lines["last visit"] == "2026-11-14 08:30:00 UTC: ok, status 200"
     assert {"next check", "changed by now", "changes", "value", "budget", "host"} <= lines.keys()

@@ -12,8 +12,8 @@ from freshet.core.errors import SettingsError
 SettingCheck = Callable[[Any], str]
 
 LIVE_POLICY_NAMES = (
-    "bayes-freshness", "bayes-changes", "rand", "age", "cg", "nad", "sad", "aad", "gad", "nutch",
-    "stormcrawler",
+    "guarded-freshness", "guarded-changes", "bayes-freshness", "bayes-changes", "rand", "age", "cg",
+    "nad", "sad", "aad", "gad", "nutch", "stormcrawler",
 )  # fmt: skip
 FORMULA_WORDS = (
     "n", "X", "t", "CG", "NAD", "SAD", "AAD", "GAD", "rate", "chance", "around", "quiet", "weekday",

@@ -226,7 +226,7 @@ def planning_objective(settings: Settings) -> str:
     """
     if not settings.policy:
         return settings.objective
-    objective = settings.policy.removeprefix("bayes-")
+    objective = settings.policy.removeprefix("guarded-").removeprefix("bayes-")
     has_objective = objective != settings.policy and objective in OBJECTIVES
     return objective if has_objective else NO_OBJECTIVE
 

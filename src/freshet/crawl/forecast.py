@@ -17,7 +17,8 @@ from freshet.core.types import Page, Visit
 from freshet.crawl.live_policy import build_live_policy
 from freshet.crawl.obstacles import obstacle_of
 from freshet.schedule.bayes_policy import BayesPolicy
-from freshet.schedule.policies import BAYES_POLICIES
+from freshet.schedule.mixture.guarded_policy import GuardedPolicy
+from freshet.schedule.policies import FORECASTING_POLICIES
 
 HORIZONS_DAYS = (0.0, 1 / 24, 0.25, 1.0, 7.0, 30.0)
 TOMORROW_DAYS = 1.0
@@ -111,7 +112,7 @@ def forecasts(
 ) -> list[PageForecast]:
     """Return the forecasts of live pages."""
     policy = build_live_policy(catalog, _with_forecasting_policy(settings))
-    if not isinstance(policy, BayesPolicy):
+    if not isinstance(policy, BayesPolicy | GuardedPolicy):
         raise TypeError(f"{policy.name} makes no forecasts")
     ids = np.array([page.id for page in pages], np.int64)
     survival = policy.forecast(ids, now, np.array(HORIZONS_DAYS)).survival
@@ -127,7 +128,7 @@ def _with_forecasting_policy(settings: Settings) -> Settings:
     """Return settings with a policy that makes forecasts; classic rules and formulas make none."""
     return (
         replace(settings, policy=DEFAULT_FORECAST_POLICY)
-        if settings.policy not in ("", *BAYES_POLICIES)
+        if settings.policy not in ("", *FORECASTING_POLICIES)
         else settings
     )
 

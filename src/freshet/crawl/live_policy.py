@@ -36,7 +36,7 @@ def policy_name(settings: Settings) -> str:
     """Return the name of the configured policy, or of the objective's default.
 
     >>> policy_name(Settings(objective="changes")), policy_name(Settings(policy="t*X"))
-    ('bayes-changes', 't * X')
+    ('guarded-changes', 't * X')
     """
     policy_choice = configured_policy(settings)
     return policy_choice if isinstance(policy_choice, str) else policy_choice.title
@@ -54,7 +54,7 @@ def configured_policy(settings: Settings) -> str | FormulaRanking:
             f"objective {settings.objective!r} cannot be planned for yet; "
             f"set it to {' or '.join(PLANNABLE_OBJECTIVES)}"
         )
-    return f"bayes-{settings.objective}"
+    return f"guarded-{settings.objective}"
 
 
 def build_live_policy(

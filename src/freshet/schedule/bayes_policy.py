@@ -37,7 +37,7 @@ from freshet.schedule.objectives import (
     concatenate_scores,
     days_below_multiplier,
 )
-from freshet.schedule.page_states import PageStates, RevisitDelays
+from freshet.schedule.page_states import LookBatch, PageStates, RevisitDelays
 from freshet.schedule.sentinels import Sentinels
 from freshet.schedule.top_k import RowPositions, tie_breaker
 
@@ -48,7 +48,10 @@ SMOOTHING_VISITS = 100
 
 
 class BayesPolicy:
-    """Visits the pages with the highest expected value of a look, given all looks so far."""
+    """Visits the pages with the highest expected value of a look, given all looks so far.
+
+    ``columns`` are further columns of the page states, for a policy that shares them.
+    """
 
     def __init__(
         self,
@@ -58,17 +61,18 @@ class BayesPolicy:
         cadence: CrawlCadence,
         seed: int = 0,
         delays: RevisitDelays | None = None,
+        columns: Mapping[str, ColumnSpec] | None = None,
     ) -> None:
         self.name = name
         self.objective = OBJECTIVES[objective]
         self.cadence = cadence
         self.seed = seed
         self.multiplier = 0.0
-        columns = {
+        own_columns = {
             "likelihood": ColumnSpec(np.float32, width=CELL_COUNT),
             "due": ColumnSpec(np.float64, -np.inf),
         }
-        self.page_states = PageStates(delays, columns)
+        self.page_states = PageStates(delays, own_columns | dict(columns or {}))
         self._model = ForecastModel(self.page_states, self.objective, cadence, seed)
         self._sentinels = Sentinels(self._model)
         self._due_pages = DuePages(self.page_states)
@@ -96,7 +100,10 @@ class BayesPolicy:
 
     def learn(self, visits: VisitTable) -> None:
         """Learn from visits."""
-        looks = self.page_states.add_visits(visits)
+        self.learn_looks(self.page_states.add_visits(visits))
+
+    def learn_looks(self, looks: LookBatch) -> None:
+        """Learn from looks that the page states hold already."""
         self._model.learn(looks)
         self._due_pages.mark(looks.rows)
 
@@ -133,6 +140,10 @@ class BayesPolicy:
             self.page_states.days_since_look(rows[chosen], seconds),
             exploratory,
         )
+
+    def page_scores(self, rows: NDArray[Any], seconds: float) -> PageScores:
+        """Return ages, chances of a change and values of the pages in some rows."""
+        return self._model.page_scores(rows, seconds)
 
     def forecast(self, pages: PageIdArray, now: datetime, horizons: FloatArray) -> Forecast:
         """Return the chance that known pages are unchanged after each horizon, in days from now.

@@ -19,6 +19,7 @@ from freshet.schedule.extended_formula_policy import (
     ExtendedFormulaPolicy,
 )
 from freshet.schedule.formula_policy import FormulaPolicy
+from freshet.schedule.mixture.guarded_policy import GuardedPolicy
 from freshet.schedule.page_states import RevisitDelays
 from freshet.schedule.ranking_rules import (
     NUTCH_STEPS,
@@ -52,7 +53,12 @@ BAYES_POLICIES: Mapping[str, Callable[..., Policy]] = {
     "bayes-changes": partial(BayesPolicy, objective="changes"),
     "bayes-freshness": partial(BayesPolicy, objective="freshness"),
 }
-POLICY_NAMES = (*RULE_POLICIES, *BAYES_POLICIES)
+GUARDED_POLICIES: Mapping[str, Callable[..., Policy]] = {
+    "guarded-changes": partial(GuardedPolicy, objective="changes"),
+    "guarded-freshness": partial(GuardedPolicy, objective="freshness"),
+}
+FORECASTING_POLICIES = {**GUARDED_POLICIES, **BAYES_POLICIES}
+POLICY_NAMES = (*RULE_POLICIES, *BAYES_POLICIES, *GUARDED_POLICIES)
 CYCLE_POLICY_NAMES = tuple(CYCLE_RULE_POLICIES)
 ALL_POLICY_NAMES = (*POLICY_NAMES, *CYCLE_POLICY_NAMES)
 FORMULA_VARIABLES = VARIABLES_BY_TERMINAL_SET["extended"]
@@ -90,8 +96,8 @@ def make_policy(
         page_interval, longest_backoff_seconds=longest_backoff_days * DAY_SECONDS
     )
     cadence = CONTINUOUS_CADENCE if live else CYCLE_CADENCE
-    if isinstance(name, str) and name in BAYES_POLICIES:
-        return BAYES_POLICIES[name](name, cadence=cadence, seed=seed, delays=delays)
+    if isinstance(name, str) and name in FORECASTING_POLICIES:
+        return FORECASTING_POLICIES[name](name, cadence=cadence, seed=seed, delays=delays)
     rules = {**RULE_POLICIES, **CYCLE_RULE_POLICIES}
     if isinstance(name, str) and name in rules:
         return rules[name](name, seed=seed, delays=delays)

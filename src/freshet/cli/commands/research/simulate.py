@@ -8,8 +8,10 @@ TRACE is a file or folder of recorded pages. Without it pages are generated: brd
 web-changes have the statistics of published crawls. With --continuous there is also living, whose
 pages change at arbitrary times, some many times a day.
 
-Policies: rand age cg nad sad aad gad nutch stormcrawler bayes-changes bayes-freshness. Oracles,
-which know the true changes and give upper bounds: oracle-change oracle-life known-rate
+Policies: rand age cg nad sad aad gad nutch stormcrawler bayes-changes bayes-freshness
+guarded-changes guarded-freshness. A live crawl uses the guarded ones by default: the bayes policy,
+with a share of the visits for nutch and age that grows if these visits gain more. Oracles, which
+know the true changes and give upper bounds: oracle-change oracle-life known-rate
 known-rate-changes. Variants that weight by cycle instead of by visit: nad-cycle sad-cycle aad-cycle
 gad-cycle. `all` selects every policy and oracle, but not these variants. A formula such as "t * X"
 is a policy, and so is the path of a model file from `freshet evolve`. NAD in capitals is a formula,

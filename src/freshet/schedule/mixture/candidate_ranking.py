@@ -1,0 +1,84 @@
+"""Rankings over the page states of another policy, from candidates that are renewed every hour.
+
+They make the choices of round-robin and of adaptive intervals without page states of their own, and
+without ranking all pages at each choice.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.core.tables import DAY_SECONDS, HostCaps
+from freshet.core.types import FloatArray
+from freshet.schedule.page_states import PageStates
+from freshet.schedule.top_k import tie_breaker
+
+INTERVAL_COLUMN = "interval"
+CANDIDATE_SECONDS = 3_600.0
+MIN_CANDIDATES, CANDIDATE_DIVISOR = 4_096, 16
+
+
+class CandidateRanking(ABC):
+    """Ranks pages by a score that subclasses define; other pages than the candidates wait.
+
+    The candidates are the best sixteenth of the pages. They are renewed every hour, and earlier if
+    half of them were chosen.
+    """
+
+    def __init__(self, page_states: PageStates, seed: int) -> None:
+        self._page_states = page_states
+        self._seed = seed
+        self._candidates: NDArray[np.intp] = np.empty(0, np.intp)
+        self._period = np.nan
+        self._chosen_count = 0
+
+    def reset(self) -> None:
+        """Forget the candidates, whose rows may have moved."""
+        self._period = np.nan
+
+    def choose_rows(self, now: float, k: int, caps: HostCaps) -> NDArray[np.intp]:
+        """Return the rows of the k best pages within host limits, best first."""
+        period = now // CANDIDATE_SECONDS
+        if period != self._period or 2 * self._chosen_count > len(self._candidates):
+            self._candidates = self._best_rows(now, caps)
+            self._period, self._chosen_count = period, 0
+        states = self._page_states
+        rows = states.eligible_rows(now, caps, candidates=self._candidates)
+        values = self.score(rows, now) * states.look_chances(rows)
+        positions = states.select_top_k(rows, values, k, caps, tie_breaker(self._seed, now))
+        self._chosen_count += len(positions)
+        chosen_rows: NDArray[np.intp] = rows[positions]
+        return chosen_rows
+
+    @abstractmethod
+    def score(self, rows: NDArray[np.intp], now: float) -> FloatArray:
+        """Return the scores of pages; a page without a look has the score infinity."""
+
+    def _best_rows(self, now: float, caps: HostCaps) -> NDArray[np.intp]:
+        """Return the rows of the candidates: all rows if they are few."""
+        count = max(MIN_CANDIDATES, len(self._page_states) // CANDIDATE_DIVISOR)
+        if count >= len(self._page_states):
+            return np.arange(len(self._page_states))
+        rows = self._page_states.eligible_rows(now, caps)
+        if count >= len(rows):
+            return rows
+        best_rows: NDArray[np.intp] = rows[np.argpartition(self.score(rows, now), -count)[-count:]]
+        return np.sort(best_rows)
+
+
+class OldestLookRanking(CandidateRanking):
+    """Ranks pages by the time since the last look: round-robin."""
+
+    def score(self, rows: NDArray[np.intp], now: float) -> FloatArray:
+        """Return the days since the last look."""
+        return self._page_states.days_since_look(rows, now)
+
+
+class AdaptiveIntervalRanking(CandidateRanking):
+    """Ranks pages by the share of their adaptive interval that has passed, as `nutch` does."""
+
+    def score(self, rows: NDArray[np.intp], now: float) -> FloatArray:
+        """Return the time since the last look as a share of the interval."""
+        intervals: FloatArray = self._page_states.column(INTERVAL_COLUMN)[rows] / DAY_SECONDS
+        return self._page_states.days_since_look(rows, now) / intervals

@@ -1,0 +1,261 @@
+"""The default policy with a safety net of simple policies, which get more visits if they gain more.
+
+The simple policies are adaptive intervals, as in Apache Nutch, and round-robin. Each chooses at
+least one visit in a hundred in place of the default's least valuable ones. What the visits of all
+three found decides how many visits each gets (``policy_judge``). They share one set of page states.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.core.clock import to_epoch
+from freshet.core.policy import PolicyReport
+from freshet.core.tables import (
+    DAY_SECONDS,
+    ChoiceTable,
+    HostCaps,
+    PageIdArray,
+    PageTable,
+    PolicyExplanation,
+    VisitTable,
+)
+from freshet.core.types import FloatArray, Forecast
+from freshet.schedule.bayes_policy import BayesPolicy
+from freshet.schedule.cadence import CrawlCadence
+from freshet.schedule.columns import ColumnSpec
+from freshet.schedule.mixture.candidate_ranking import (
+    INTERVAL_COLUMN,
+    AdaptiveIntervalRanking,
+    CandidateRanking,
+    OldestLookRanking,
+)
+from freshet.schedule.mixture.kernels import policy_judge as kernels
+from freshet.schedule.mixture.policy_judge import PROBE_SHARE, RECENT_VISITS, PolicyJudge
+from freshet.schedule.objectives import ObjectiveName
+from freshet.schedule.page_states import RevisitDelays
+from freshet.schedule.ranking_rules import NUTCH_STEPS
+
+MIXED_POLICIES = ("default", "nutch", "round-robin")
+LABEL_COLUMN = "chooser"
+NOBODY, DEFAULT_CHOOSER = 0, 1
+
+
+class GuardedPolicy:
+    """Mixes the default policy with adaptive intervals and round-robin, judged by their visits."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        objective: ObjectiveName,
+        cadence: CrawlCadence,
+        seed: int = 0,
+        delays: RevisitDelays | None = None,
+    ) -> None:
+        self.name = name
+        columns = {
+            INTERVAL_COLUMN: ColumnSpec(np.float32, DAY_SECONDS),
+            LABEL_COLUMN: ColumnSpec(np.uint8),
+        }
+        self.default = BayesPolicy(
+            name, objective=objective, cadence=cadence, seed=seed, delays=delays, columns=columns
+        )
+        self.judge = PolicyJudge(MIXED_POLICIES)
+        self._page_states = self.default.page_states
+        self._alternatives: tuple[CandidateRanking, ...] = (
+            AdaptiveIntervalRanking(self._page_states, seed),
+            OldestLookRanking(self._page_states, seed),
+        )
+        self._owed_visits = np.zeros(len(self._alternatives))
+
+    @property
+    def nbytes(self) -> int:
+        """Return the memory of everything learned, in bytes."""
+        return self.default.nbytes
+
+    def add(self, pages: PageTable) -> None:
+        """Add pages, and update the importance of known ones."""
+        self.default.add(pages)
+        self._reset_candidates()
+
+    def forget(self, pages: PageIdArray) -> None:
+        """Remove pages."""
+        self.default.forget(pages)
+        self._reset_candidates()
+
+    def learn(self, visits: VisitTable) -> None:
+        """Learn from visits, and credit what they found to the policies that chose them."""
+        looks, states = self._page_states.add_visits(visits), self._page_states
+        kernels.credit_looks(
+            (looks.rows, looks.gap_days, looks.measured, looks.changed),
+            (
+                states.column(LABEL_COLUMN),
+                states.column(INTERVAL_COLUMN),
+                states.importance,
+                states.measured_looks,
+                states.changes,
+            ),
+            (
+                NUTCH_STEPS.unchanged_factor,
+                NUTCH_STEPS.changed_factor,
+                NUTCH_STEPS.shortest_seconds,
+                NUTCH_STEPS.longest_seconds,
+            ),
+            self.judge.sums,
+            (self.default.objective.name == "freshness", 1.0 - 1.0 / RECENT_VISITS),
+        )
+        self.default.learn_looks(looks)
+
+    def release(self, pages: PageIdArray) -> None:
+        """Make pages that were chosen and not visited available again."""
+        self.default.release(pages)
+        self._set_chooser(self._page_states.known_rows(pages), NOBODY)
+
+    def next_time(self, now: datetime) -> datetime | None:
+        """Return when a page can next be chosen."""
+        return self.default.next_time(now)
+
+    def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
+        """Return k pages within host limits, and mark them pending.
+
+        The alternatives replace choices of the default only where a page was looked at before:
+        pages that were never seen come first in any case.
+        """
+        choices = self._choose_by_default(now, k, caps)
+        self.judge.update(to_epoch(now) / DAY_SECONDS)
+        seen = np.flatnonzero(np.isfinite(choices.ages))
+        counts = self._visits_of_alternatives(len(seen) if len(choices) == k else 0)
+        if not counts.any():
+            return choices
+        is_sentinel = _flags(choices)[seen]
+        replaced = seen[np.lexsort((choices.values[seen], is_sentinel))[: counts.sum()]]
+        self.release(choices.pages[replaced])
+        parts = [_select(choices, np.setdiff1d(np.arange(k), replaced))]
+        for number, count in enumerate(counts.tolist()):
+            rest = self._remaining_caps(caps, parts)
+            parts.append(self._choose_by_alternative(number, now, count, rest))
+        missing = k - sum(map(len, parts))
+        if missing:
+            parts.append(self._choose_by_default(now, missing, self._remaining_caps(caps, parts)))
+        return _join(parts)
+
+    def forecast(self, pages: PageIdArray, now: datetime, horizons: FloatArray) -> Forecast:
+        """Return the default policy's chances that pages are unchanged after each horizon."""
+        return self.default.forecast(pages, now, horizons)
+
+    def explain(self, page: int, now: datetime) -> PolicyExplanation:
+        """Return the figures behind the default's value of a page, and the current weights."""
+        return replace(self.default.explain(page, now), weights=self.judge.weights_by_name)
+
+    def report(self) -> PolicyReport:
+        """Return the weights, and what cannot be learned again from visits."""
+        memory = {**self.default.report().memory, **self.judge.memory()}
+        return PolicyReport(self.name, self.judge.weights_by_name, memory)
+
+    def resume(self, report: PolicyReport) -> None:
+        """Continue with the weights of a report."""
+        self.default.resume(report)
+        self.judge.resume(report.memory)
+
+    def state(self) -> Mapping[str, Any]:
+        """Return everything learned, as plain arrays and numbers."""
+        mixture = {"judge": self.judge.memory(), "owed_visits": self._owed_visits.copy()}
+        return {**self.default.state(), **mixture}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Restore a state that ``state`` returned."""
+        self.default.restore(state)
+        self.judge.resume(state["judge"])
+        self._owed_visits = np.array(state["owed_visits"], np.float64)
+        self._reset_candidates()
+
+    def _choose_by_default(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
+        choices = self.default.choose(now, k, caps)
+        self._set_chooser(self._page_states.find_rows(choices.pages), DEFAULT_CHOOSER)
+        return replace(choices, choosers=("",) * len(choices))
+
+    def _choose_by_alternative(
+        self, number: int, now: datetime, k: int, caps: HostCaps
+    ) -> ChoiceTable:
+        """Return the choices of an alternative; they explore while it gets no more than a probe."""
+        seconds = to_epoch(now)
+        rows = self._alternatives[number].choose_rows(seconds, k, caps)
+        self._page_states.mark_pending(rows)
+        chooser = number + 1
+        self._set_chooser(rows, DEFAULT_CHOOSER + chooser)
+        self._owed_visits[number] -= len(rows)
+        scores = self.default.page_scores(rows, seconds)
+        return ChoiceTable(
+            self._page_states.ids[rows],
+            scores.values,
+            scores.chances,
+            self._page_states.days_since_look(rows, seconds),
+            np.full(len(rows), self.judge.weights[chooser] < 2 * PROBE_SHARE),
+            (MIXED_POLICIES[chooser],) * len(rows),
+        )
+
+    def _visits_of_alternatives(self, k: int) -> NDArray[np.intp]:
+        """Return how many of the next k visits each alternative chooses; fractions are owed."""
+        owed = np.minimum(self._owed_visits + k * self.judge.weights[1:], k + 1.0)
+        self._owed_visits = owed
+        counts = np.floor(owed).astype(np.intp)
+        before = np.cumsum(counts) - counts
+        visits: NDArray[np.intp] = np.clip(k - before, 0, counts)
+        return visits
+
+    def _remaining_caps(self, caps: HostCaps, parts: list[ChoiceTable]) -> HostCaps:
+        """Return what choices so far leave of the host limits."""
+        states = self._page_states
+        rows = states.find_rows(np.concatenate([choices.pages for choices in parts]))
+        limits = states.host_limits(caps) - np.bincount(
+            states.host[rows], minlength=len(states.hosts)
+        )
+        is_limited = limits < caps.default_limit
+        return replace(caps, hosts=states.hosts.keys[is_limited], limits=limits[is_limited])
+
+    def _set_chooser(self, rows: NDArray[Any], chooser: int) -> None:
+        """Note who chose the pending visits of pages."""
+        labels = self._page_states.column(LABEL_COLUMN)
+        labels[rows] = labels[rows] & np.uint8(0xFF ^ kernels.CHOOSER_MASK) | np.uint8(chooser)
+
+    def _reset_candidates(self) -> None:
+        for ranking in self._alternatives:
+            ranking.reset()
+
+
+def _flags(choices: ChoiceTable) -> NDArray[np.bool_]:
+    """Return which choices are exploratory."""
+    if choices.exploratory is None:
+        return np.zeros(len(choices), np.bool_)
+    return choices.exploratory
+
+
+def _select(choices: ChoiceTable, positions: NDArray[np.intp]) -> ChoiceTable:
+    """Return the choices at positions."""
+    names = choices.choosers or ("",) * len(choices)
+    return ChoiceTable(
+        choices.pages[positions],
+        choices.values[positions],
+        choices.chances[positions],
+        choices.ages[positions],
+        _flags(choices)[positions],
+        tuple(names[position] for position in positions.tolist()),
+    )
+
+
+def _join(parts: list[ChoiceTable]) -> ChoiceTable:
+    """Return all choices: pages never seen, then by the chance of a change."""
+    joined = ChoiceTable(
+        np.concatenate([choices.pages for choices in parts]),
+        np.concatenate([choices.values for choices in parts]),
+        np.concatenate([choices.chances for choices in parts]),
+        np.concatenate([choices.ages for choices in parts]),
+        np.concatenate([_flags(choices) for choices in parts]),
+        tuple(name for choices in parts for name in choices.choosers or ()),
+    )
+    return _select(joined, np.argsort(-np.nan_to_num(joined.chances, nan=np.inf), kind="stable"))

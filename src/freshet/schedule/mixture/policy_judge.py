@@ -1,0 +1,129 @@
+"""Weights of mixed policies, judged by what the visits that each of them chose have found.
+
+A visit is worth what would be missing without it. Under ``changes`` it gains one change if it and
+the next look at the page both found one: had only the visit found one, the next look would have
+found it instead. Under ``freshness`` a visit that found a change gains the days until the next
+look, or until the next change if that look found one. No forecast is needed for either.
+
+So the gain of a policy's visits is the share that found a change, known at once, times the mean
+gain of a found change, known after the next look. The gain of an alternative is compared with that
+of the default in the same days, by Bayes' rule over a few ratios of the two.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from freshet.core.types import FloatArray
+from freshet.schedule.mixture.kernels.policy_judge import EXPECTED, FOLLOW_UPS, GAIN, LOOKS, SQUARES
+
+# The share of the visits that every policy keeps, so that it goes on being judged.
+PROBE_SHARE = 0.01
+MEMORY_DAYS = 30.0
+# The default's gain is its recent one: visits fade within these days or this many visits.
+RECENT_DAYS, RECENT_VISITS = 7.0, 100.0
+# Ratios of an alternative's gain to the default's, and how likely a much better one is at first.
+GAIN_RATIOS = np.array([0.4, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0])
+IS_BETTER = GAIN_RATIOS > 1.3
+BETTER_CHANCE = 0.01
+MAX_ODDS = 30.0
+# How strongly visits go to the better one of two alternatives that are both better than the
+# default, and the number of visits and follow-ups by which their gains are shrunk to the mean.
+PREFERENCE_EXPONENT = 8.0
+SHRINKING_VISITS, SHRINKING_FOLLOW_UPS = 10.0, 5.0
+SUM_NAMES = ("looks", "expected", "gain", "squares", "follow_ups", "follow_up_gain")
+LAST_UPDATE = "last_update"
+MAX_SUM = 1e9
+
+
+@dataclass(slots=True)
+class PolicyJudge:
+    """Running sums of the visits that each policy chose, and weights; the first is the default.
+
+    The columns of ``sums`` are named by SUM_NAMES: looks that were compared with the look before,
+    what the default would have gained by them, the importance of pages that they found changed,
+    its squares, later looks at these pages, and the gain that these showed.
+    """
+
+    names: tuple[str, ...]
+    last_update: float = np.nan
+    sums: FloatArray = field(init=False)
+    weights: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sums = np.zeros((len(self.names), len(SUM_NAMES)))
+        self.weights = self._weights()
+
+    @property
+    def weights_by_name(self) -> dict[str, float]:
+        """Return the share of the visits that each policy gets, by name."""
+        return dict(zip(self.names, self.weights.tolist(), strict=True))
+
+    def update(self, day: float) -> None:
+        """Fade the sums by the days since the last update, and weigh the policies again."""
+        if day > self.last_update:
+            days = day - self.last_update
+            recent = self.sums[0, :FOLLOW_UPS] * np.exp(-days / RECENT_DAYS)
+            self.sums *= np.exp(-days / MEMORY_DAYS)
+            self.sums[0, :FOLLOW_UPS] = recent
+        self.last_update = day
+        self.weights = self._weights()
+
+    def memory(self) -> dict[str, float]:
+        """Return the sums by name."""
+        sums = {
+            f"{self.names[row]} {SUM_NAMES[column]}": float(self.sums[row, column])
+            for row, column in np.ndindex(*self.sums.shape)
+        }
+        return sums if np.isnan(self.last_update) else {LAST_UPDATE: self.last_update, **sums}
+
+    def resume(self, memory: Mapping[str, Any]) -> None:
+        """Continue with the sums that ``memory`` returned; other numbers are ignored."""
+        for row, column in np.ndindex(*self.sums.shape):
+            number = memory.get(f"{self.names[row]} {SUM_NAMES[column]}", 0.0)
+            self.sums[row, column] = number if 0.0 < number < MAX_SUM else 0.0
+        last_update = memory.get(LAST_UPDATE, np.nan)
+        self.last_update = last_update if np.isfinite(last_update) else np.nan
+        self.weights = self._weights()
+
+    def _weights(self) -> FloatArray:
+        """Return the share of the visits that each policy gets."""
+        odds = np.array([self._odds(row) for row in range(1, len(self.names))])
+        gains = self._mean_gains()[1:]
+        scores = np.append(1.0, odds**2 * (gains / gains.max()) ** PREFERENCE_EXPONENT)
+        weights: FloatArray = (
+            PROBE_SHARE + (1.0 - len(scores) * PROBE_SHARE) * scores / scores.sum()
+        )
+        return weights
+
+    def _odds(self, row: int) -> float:
+        """Return the odds that an alternative is clearly better than the default."""
+        prior = np.where(IS_BETTER, BETTER_CHANCE, 1.0 - BETTER_CHANCE)
+        prior /= np.where(IS_BETTER, IS_BETTER.sum(), (~IS_BETTER).sum())
+        gain, squares = self.sums[row, GAIN], self.sums[row, SQUARES]
+        unit = squares / gain if gain > 0.0 else 1.0
+        follow_up_gains = self._follow_up_gains()
+        expected = self.sums[row, EXPECTED] * follow_up_gains[0] / follow_up_gains[row] / unit
+        log_likelihood = gain / unit * np.log(GAIN_RATIOS) - GAIN_RATIOS * expected
+        posterior = prior * np.exp(log_likelihood - log_likelihood.max())
+        better, other = posterior[IS_BETTER].sum(), posterior[~IS_BETTER].sum()
+        return float(min(MAX_ODDS, better / max(other, 1e-12)))
+
+    def _follow_up_gains(self) -> FloatArray:
+        """Return the mean gain of a change that each policy found, shrunk to that of all."""
+        count, gain = self.sums[:, FOLLOW_UPS], self.sums[:, FOLLOW_UPS + 1]
+        mean_gain = (gain.sum() + 0.5) / (count.sum() + 1.0)
+        gains: FloatArray = (gain + SHRINKING_FOLLOW_UPS * mean_gain) / (
+            count + SHRINKING_FOLLOW_UPS
+        )
+        return gains
+
+    def _mean_gains(self) -> FloatArray:
+        """Return the mean gain of each policy's visits, shrunk to that of the alternatives."""
+        looks, gain = self.sums[:, LOOKS], self.sums[:, GAIN]
+        mean_gain = (gain[1:].sum() + 0.5) / (looks[1:].sum() + 1.0)
+        shares = (gain + SHRINKING_VISITS * mean_gain) / (looks + SHRINKING_VISITS)
+        gains: FloatArray = shares * self._follow_up_gains()
+        return gains

@@ -1,0 +1,171 @@
+"""Weights of mixed policies by what their visits found."""
+
+import numpy as np
+import pytest
+
+from freshet.schedule.mixture.kernels.policy_judge import (
+    CHANGED_BIT,
+    CHOOSER_BITS,
+    credit_looks,
+    fresh_days,
+)
+from freshet.schedule.mixture.policy_judge import MEMORY_DAYS, PROBE_SHARE, PolicyJudge
+
+NAMES = ("default", "nutch", "round-robin")
+STEPS = (1.4, 0.8, 60.0, 1e6)
+DEFAULT, NUTCH, ROUND_ROBIN = 1, 2, 3
+
+
+def judge(nutch: tuple[float, ...] = (), round_robin: tuple[float, ...] = ()) -> PolicyJudge:
+    """Return a judge by looks, expected gain, gain, and follow-ups with their gain."""
+    policy_judge = PolicyJudge(NAMES)
+    policy_judge.sums[0] = 100, 50, 50, 50, 100, 60
+    for row, sums in enumerate((nutch, round_robin), 1):
+        if sums:
+            looks, expected, gain, *follow_ups = sums
+            policy_judge.sums[row] = looks, expected, gain, gain, *(follow_ups or (0, 0))
+    policy_judge.update(1.0)
+    return policy_judge
+
+
+class Looks:
+    """Pages with labels, and the sums of the policies that chose their looks."""
+
+    def __init__(self, labels: list[int], importance: list[float] | None = None) -> None:
+        count = len(labels)
+        self.labels = np.array(labels, np.uint8)
+        self.intervals = np.full(count, 1_000.0, np.float32)
+        self.importance = np.array(importance or [1.0] * count, np.float32)
+        self.counts = np.full(count, 4, np.int32), np.full(count, 2, np.int32)
+        self.sums = np.zeros((3, 6))
+
+    def add(
+        self, rows: list[int], changed: list[bool], *, measured: bool = True, days: float = 2.0,
+        for_freshness: bool = False,
+    ) -> None:  # fmt: skip
+        looks = (np.array(rows, np.int32), np.full(len(rows), days),
+                 np.full(len(rows), measured), np.array(changed))  # fmt: skip
+        columns = (self.labels, self.intervals, self.importance, *self.counts)
+        credit_looks(looks, columns, STEPS, self.sums, (for_freshness, 0.5))
+
+
+def last(chooser: int, *, changed: bool = False) -> int:
+    return (chooser << CHOOSER_BITS) | (CHANGED_BIT if changed else 0)
+
+
+def test_without_visits_the_alternatives_get_only_their_probes() -> None:
+    weights = PolicyJudge(NAMES).weights
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights[1:] == pytest.approx(PROBE_SHARE, abs=1e-3)
+
+
+def test_equal_gains_leave_the_default_its_weight() -> None:
+    assert judge((20, 10, 10), (20, 10, 10)).weights[0] > 0.97
+
+
+def test_an_alternative_that_finds_nothing_gets_only_its_probes() -> None:
+    assert judge((20, 10, 0)).weights[1] == pytest.approx(PROBE_SHARE, abs=1e-6)
+
+
+def test_a_few_visits_that_gain_much_more_move_the_weight_to_an_alternative() -> None:
+    weights = judge((4, 0.05, 3)).weights
+    assert weights[1] > 0.9
+    assert weights[0] >= PROBE_SHARE
+
+
+def test_the_better_of_two_good_alternatives_gets_the_visits() -> None:
+    weights = judge((100, 2, 40), (100, 2, 80)).weights
+    assert weights[2] > 0.9 > weights[1] >= PROBE_SHARE
+
+
+def test_changes_that_the_next_look_would_have_found_anyway_do_not_count() -> None:
+    lasting = judge((100, 50, 100, 100, 60)).weights
+    useless = judge((100, 50, 100, 100, 2)).weights
+    assert lasting[1] > 0.5 > 0.02 > useless[1]
+
+
+def test_evidence_fades_within_a_month_or_two() -> None:
+    failing = judge((4, 0.05, 3))
+    before = failing.sums[1].copy()
+    failing.update(1.0 + MEMORY_DAYS)
+    assert failing.sums[1] == pytest.approx(before / np.e)
+    failing.update(1.0 + 4 * MEMORY_DAYS)
+    assert failing.weights[0] > 0.9
+
+
+def test_a_clock_that_is_set_back_changes_no_sums() -> None:
+    policy_judge = judge((4, 0.05, 3))
+    before = policy_judge.sums.copy()
+    policy_judge.update(-100.0)
+    assert np.array_equal(policy_judge.sums, before)
+    policy_judge.update(-99.0)
+    assert policy_judge.sums[1, 0] < before[1, 0]
+
+
+def test_a_judge_continues_from_its_memory() -> None:
+    first, second = judge((4, 0.05, 3)), PolicyJudge(NAMES)
+    second.resume(first.memory())
+    assert np.array_equal(second.weights, first.weights)
+    assert second.last_update == first.last_update
+
+
+def test_memory_without_sense_is_ignored() -> None:
+    policy_judge = PolicyJudge(NAMES)
+    policy_judge.resume({
+        "nutch gain": -5.0, "nutch looks": float("nan"), "round-robin gain": float("inf"),
+        "last_update": float("inf"), "multiplier": 3.0,
+    })  # fmt: skip
+    assert np.isfinite(policy_judge.weights).all()
+    assert policy_judge.sums[1].sum() == 0.0
+    assert np.isnan(policy_judge.last_update)
+
+
+def test_a_look_is_credited_to_its_chooser_and_expected_of_the_default() -> None:
+    looks = Looks([DEFAULT, NUTCH], importance=[1.0, 3.0])
+    looks.add([0, 1], [True, True])
+    assert looks.sums[0, :4].tolist() == [1.0, 0.5, 1.0, 1.0]
+    assert looks.sums[1, :4].tolist() == [1.0, 0.75, 3.0, 9.0]
+    assert looks.labels.tolist() == [last(DEFAULT, changed=True), last(NUTCH, changed=True)]
+
+
+def test_only_recent_looks_of_the_default_are_compared_with() -> None:
+    looks = Looks([DEFAULT] * 3)
+    looks.add([0, 1, 2], [True, True, False])
+    assert looks.sums[0, 0] == 1.75
+    assert looks.sums[0, 2] == 0.75
+
+
+def test_a_change_counts_fully_once_the_next_look_found_another() -> None:
+    looks = Looks([last(NUTCH, changed=True)] * 2 + [last(NUTCH), last(0, changed=True)])
+    looks.add([0, 1, 2, 3], [True, False, True, True])
+    assert looks.sums[1, 4:].tolist() == [2.0, 1.0]
+    assert looks.sums[[0, 2]].sum() == 0.0
+
+
+def test_looks_that_nobody_chose_or_that_were_not_measured_are_not_judged() -> None:
+    looks = Looks([0, NUTCH])
+    looks.add([0], [True])
+    looks.add([1], [True], measured=False)
+    assert looks.sums.sum() == 0.0
+    assert looks.labels.tolist() == [CHANGED_BIT, last(NUTCH)]
+
+
+def test_intervals_follow_the_steps_within_their_bounds() -> None:
+    looks = Looks([0, 0, 0])
+    looks.intervals[2] = 65.0
+    looks.add([0, 1, 2, 2], [True, False, True, True])
+    assert looks.intervals.tolist() == pytest.approx([800.0, 1_400.0, 60.0])
+
+
+def test_under_freshness_a_found_change_gains_the_days_to_the_next_look_or_change() -> None:
+    looks = Looks([last(ROUND_ROBIN, changed=True)] * 2)
+    looks.add([0, 1], [False, True], days=3.0, for_freshness=True)
+    assert looks.sums[2, 4] == 2.0
+    assert looks.sums[2, 5] == pytest.approx(3.0 + fresh_days(3.0, True, 4, 2))
+
+
+def test_fresh_days_are_half_the_gap_for_rare_changes_and_few_for_frequent_ones() -> None:
+    assert fresh_days(10.0, False, 9, 9) == 10.0
+    assert fresh_days(10.0, True, 10_000, 1) == pytest.approx(5.0, abs=0.01)
+    assert fresh_days(10.0, True, 50, 50) < 3.0
+    assert fresh_days(1_000.0, False, 5, 1) == 30.0
