@@ -39,7 +39,7 @@ from freshet.schedule.objectives import (
 )
 from freshet.schedule.page_states import LookBatch, PageStates, RevisitDelays
 from freshet.schedule.sentinels import Sentinels
-from freshet.schedule.top_k import RowPositions, tie_breaker
+from freshet.schedule.top_k import RowPositions, kth_highest, tie_breaker
 
 HOUR_SECONDS = 3_600.0
 MIN_RESERVE, RESERVE_SHARE = 1024, 256
@@ -126,8 +126,10 @@ class BayesPolicy:
             self._threshold = 0.0
             self._due_pages.mark_all()
             rows, scores, chosen = self._choose_rows(seconds, k, caps, len(self.page_states))
-        exploratory = self._sentinels.exploratory(rows[chosen], scores.values[chosen])
-        self._move_multiplier(scores.values[chosen[~exploratory]])
+        lowest_value = kth_highest(scores.values, k)
+        values = scores.values[chosen]
+        exploratory = self._sentinels.exploratory(rows[chosen], values, lowest_value)
+        self._move_multiplier(values[~self._sentinels.below_others(rows[chosen], values)])
         order = self._order(scores, chosen)
         chosen, exploratory = chosen[order], exploratory[order]
         self.page_states.mark_pending(rows[chosen])
@@ -181,12 +183,13 @@ class BayesPolicy:
             "threshold": self._threshold,
             "planned": self._fitted_period,
         }
-        return self.page_states.state() | self._model.state() | plan
+        return self.page_states.state() | self._model.state() | self._sentinels.state() | plan
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore a state that ``state`` returned."""
         self.page_states.restore(state)
         self._model.restore(state)
+        self._sentinels.restore(state)
         self.multiplier = float(state["multiplier"])
         self._due_pages.reset()
         self._threshold = float(state["threshold"])

@@ -6,6 +6,9 @@ make worth a visit. So a host with many pages and frequent events is looked at o
 or quiet one hardly ever. At most one page of a host is a sentinel at a time.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,6 +70,19 @@ class Sentinels:
         self._best_rows = np.where(is_kept, new_rows[self._best_rows], np.int32(NOT_FOUND))
         self._best_values[~is_kept] = -np.inf
 
+    def state(self) -> dict[str, Any]:
+        """Return the sentinels as plain arrays."""
+        return {
+            "sentinel_rows": self._best_rows.copy(),
+            "sentinel_values": self._best_values.copy(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Restore a state that ``state`` returned."""
+        self._best_rows = np.array(state["sentinel_rows"], np.int32)
+        self._best_values = np.array(state["sentinel_values"], np.float64)
+        self._bounds = np.full((len(self._best_rows), 2), np.inf, np.float32)
+
     def consider(self, rows: NDArray[np.intp], values: FloatArray) -> None:
         """Make the page of the highest value of each host its sentinel."""
         events, states = self._model.events, self._model.page_states
@@ -96,15 +112,29 @@ class Sentinels:
         self._bounds[hosts, 1] = BOUND_MARGIN * states.importance[sentinel_rows]
         return bonuses
 
-    def exploratory(self, chosen_rows: NDArray[np.intp], values: FloatArray) -> BoolArray:
-        """Return which chosen pages would not have been chosen for their own value."""
-        if not len(self._best_rows):
-            return np.zeros(len(chosen_rows), np.bool_)
-        hosts = self._model.page_states.host[chosen_rows]
-        is_sentinel = self._best_rows[hosts] == chosen_rows
-        lowest = values[~is_sentinel].min(initial=np.inf)
-        exploratory: BoolArray = is_sentinel & (values < lowest)
+    def exploratory(
+        self, chosen_rows: NDArray[np.intp], values: FloatArray, lowest_value: float
+    ) -> BoolArray:
+        """Return which chosen pages would not have been chosen for their own value.
+
+        ``lowest_value`` is the lowest of as many pages of the highest own values.
+        """
+        exploratory: BoolArray = self._are_among(chosen_rows) & (values < lowest_value)
         return exploratory
+
+    def below_others(self, chosen_rows: NDArray[np.intp], values: FloatArray) -> BoolArray:
+        """Return which chosen pages are sentinels of a lower value than all other chosen pages."""
+        are_sentinels = self._are_among(chosen_rows)
+        lowest = values[~are_sentinels].min(initial=np.inf)
+        below: BoolArray = are_sentinels & (values < lowest)
+        return below
+
+    def _are_among(self, rows: NDArray[np.intp]) -> BoolArray:
+        """Return which rows are sentinels."""
+        if not len(self._best_rows):
+            return np.zeros(len(rows), np.bool_)
+        are_sentinels: BoolArray = self._best_rows[self._model.page_states.host[rows]] == rows
+        return are_sentinels
 
     def _gain(self, rows: IndexArray | NDArray[np.intp], multiplier: float) -> FloatArray:
         """Return what a page gains that an event makes worth a visit."""

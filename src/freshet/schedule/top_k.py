@@ -47,11 +47,22 @@ def top_k(
     return positions[np.lexsort((tie_breaks(positions), -scores[positions]))]
 
 
+def kth_highest(scores: FloatArray, k: int) -> float:
+    """Return the k-th highest score, minus infinity if there are fewer.
+
+    >>> kth_highest(np.array([3.0, 1.0, 2.0]), 2), kth_highest(np.array([3.0]), 2)
+    (2.0, -inf)
+    """
+    if not 0 < k <= len(scores):
+        return -np.inf
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
+
+
 def _unordered_top_k(
     scores: FloatArray, k: int, tie_breaks: Callable[[RowPositions], HashArray]
 ) -> RowPositions:
     """Return the positions of the k highest of more than k scores, in no order."""
-    lowest = np.partition(scores, len(scores) - k)[len(scores) - k]
+    lowest = kth_highest(scores, k)
     candidates = np.flatnonzero(scores >= lowest)
     is_higher = scores[candidates] > lowest
     higher, tied = candidates[is_higher], candidates[~is_higher]

@@ -1,0 +1,87 @@
+"""A policy that is built again from its visits, as after a restart, chooses almost as before."""
+
+import numpy as np
+import pytest
+
+from freshet.core.clock import from_epoch
+from freshet.core.tables import DAY_SECONDS, HostCaps, VisitTable
+from freshet.schedule.bayes_policy import BayesPolicy
+from freshet.schedule.objectives import ObjectiveName
+from tests.schedule.bayes_samples import bayes_policy, choose, pages, visits
+
+COUNT, DAYS, PER_BATCH, BATCHES = 240, 30, 6, 4
+EVENT_DAYS = {0: 9.3, 2: 21.6, 4: 29.2}
+each_objective = pytest.mark.parametrize("objective", ["changes", "freshness"])
+
+
+class EventfulWeb:
+    """Pages of six hosts with rates of their own; some hosts change as a whole on one day."""
+
+    def __init__(self) -> None:
+        self._rng = np.random.default_rng(8)
+        self._rates = np.random.default_rng(9).permutation(np.geomspace(0.003, 2.0, COUNT))
+        self._last_look = np.full(COUNT, np.nan)
+
+    def look(self, ids: np.ndarray, day: float) -> np.ndarray:
+        """Return which pages have changed since they were last looked at."""
+        before = self._last_look[ids]
+        chances = -np.expm1(-self._rates[ids] * np.nan_to_num(day - before))
+        events = np.array([EVENT_DAYS.get(page // 40, np.inf) for page in ids.tolist()])
+        self._last_look[ids] = day
+        return (self._rng.random(len(ids)) < chances) | ((before < events) & (events <= day))
+
+
+def crawled(objective: ObjectiveName) -> tuple[BayesPolicy, VisitTable]:
+    """Return a policy after a month of its own choices, and all its visits by page and time."""
+    policy, web = bayes_policy(objective), EventfulWeb()
+    policy.add(pages(range(COUNT), host_pages=40))
+    ids, days, changed = [], [], []
+    for step in range(DAYS * BATCHES):
+        day = step / BATCHES
+        chosen = choose(policy, day, PER_BATCH)
+        results = web.look(chosen, day)
+        policy.learn(visits(chosen, day, results))
+        ids += chosen.tolist()
+        days += [day] * len(chosen)
+        changed += results.tolist()
+    order = np.lexsort((days, ids))
+    return policy, visits(np.array(ids)[order], np.array(days)[order], np.array(changed)[order])
+
+
+def rebuilt(objective: ObjectiveName, table: VisitTable) -> BayesPolicy:
+    policy = bayes_policy(objective)
+    policy.add(pages(range(COUNT), host_pages=40))
+    policy.learn(table)
+    return policy
+
+
+@each_objective
+def test_a_rebuilt_policy_chooses_almost_as_before(objective: ObjectiveName) -> None:
+    before, table = crawled(objective)
+    after, now = rebuilt(objective, table), from_epoch(DAYS * DAY_SECONDS)
+    first, second = (policy.choose(now, COUNT, HostCaps()) for policy in (before, after))
+    shares = [
+        len(set(first.pages[:k].tolist()) & set(second.pages[:k].tolist())) / k
+        for k in (PER_BATCH, PER_BATCH * BATCHES, COUNT // 4)
+    ]
+    chances = [choices.chances[np.argsort(choices.pages)].tolist() for choices in (first, second)]
+    differences = np.abs(np.subtract(*chances))
+    print(objective, shares, np.mean(differences), np.max(differences), np.corrcoef(*chances)[0, 1])
+    assert min(shares) >= 0.8
+
+
+@each_objective
+@pytest.mark.parametrize("moment", [30.0, 30.01])
+def test_a_restored_policy_chooses_exactly_as_before(
+    objective: ObjectiveName, moment: float
+) -> None:
+    first, _ = crawled(objective)
+    choose(first, 30.0, 3)
+    second = bayes_policy(objective)
+    second.restore(first.state())
+    for step in range(3):
+        day = moment + step / 50
+        chosen = choose(first, day, PER_BATCH)
+        assert choose(second, day, PER_BATCH).tolist() == chosen.tolist()
+        for policy in (first, second):
+            policy.learn(visits(chosen, day, chosen % 3 == 0))
