@@ -34,7 +34,14 @@ def test_a_plan_as_json_has_a_page_a_time_a_value_and_a_reason(run: Run, collect
     )
     assert len(plan["choices"]) == 3
     for choice in plan["choices"]:
-        assert choice.keys() == {"page", "expected", "value", "reason", "score"}
+        assert choice.keys() == {
+            "page",
+            "expected",
+            "value",
+            "reason",
+            "score",
+            "exploratory",
+        }
         assert choice["value"] > 0
     assert max(choice["score"] for choice in plan["choices"]) == 100
 
