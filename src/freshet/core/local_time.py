@@ -67,6 +67,13 @@ def format_time_to_minute(moment: datetime) -> str:
     return f"{to_local(moment):%H:%M %Z}"
 
 
+def format_recent(moment: datetime, now: datetime) -> str:
+    """Format a time to the minute, by its weekday if it is less than a week ago."""
+    if timedelta(0) <= now - moment < timedelta(days=6):
+        return f"{to_local(moment):%A %H:%M %Z}"
+    return format_to_minute(moment)
+
+
 def use_utc() -> None:
     """Format all times of this process in UTC."""
     os.environ["TZ"] = "UTC"

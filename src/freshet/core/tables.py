@@ -21,6 +21,7 @@ BoolArray = NDArray[np.bool_]
 NO_VISIT_LIMIT = 1 << 31
 DAY_SECONDS = 86_400.0
 NEVER_SEEN_REASON = "nothing seen yet"
+MIN_REGULAR_LOOKS, REGULAR_CHANCE = 10, 0.9
 SENTINEL_REASON = "to learn whether its site has changed"
 
 
@@ -174,16 +175,36 @@ class FormulaEvaluation:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedEventReport:
+    """A time from which many pages of one host were found changed, as by a release of the site.
+
+    ``looked`` pages were looked at after ``since`` (epoch seconds), and ``changed`` of them had
+    changed. ``chance`` is the probability that the event has changed the explained page and no look
+    at the page has shown it yet.
+    """
+
+    since: float
+    looked: int
+    changed: int
+    chance: float
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyExplanation:
     """Why a page has its place in the plan; a figure is None if the policy has none.
 
-    Rates are changes a day: the median, and the bounds of the 90 % interval. ``clock`` is how fast
-    the page's directory has been changing since its last look, relative to its usual pace; only
-    formulas use it. ``weights`` are the shares of visits of mixed policies, by name. ``due`` is the
-    time (epoch seconds) at which the page's value reaches the multiplier, by what is known now; if
-    it is None, the page is visited only if budget is left. ``change_days`` is the time after a look
-    by which a change is 63 % likely (1 - 1/e, as for a page that changes every so many days), and
-    ``prior_change_days`` the same for pages like it.
+    Rates are the page's own changes a day: the median, and the bounds of the 90 % interval.
+    ``event_rate`` is the mean number of shared events a day on the page's host, and
+    ``event_hazard`` the expected number since the page's last look. ``regular_chance`` is the
+    probability that the page changes regularly and not at random moments. ``exploration_value`` is
+    what a visit teaches about other pages, in units of the value. ``clock`` is how fast the page's
+    directory has been changing since its last look, relative to its usual pace; only formulas use
+    it. ``weights`` are the shares of visits of mixed policies, by name.
+
+    ``due`` is the time (epoch seconds) at which the page's value reaches the multiplier, by what is
+    known now; if it is None, the page is visited only if budget is left. ``change_days`` is the
+    time after a look by which a change of the page's own is 63 % likely (1 - 1/e, as for a page
+    that changes every so many days), and ``prior_change_days`` the same for pages like it.
     """
 
     page: int
@@ -197,6 +218,8 @@ class PolicyExplanation:
     not_before: float
     chance: float | None = None
     event_hazard: float | None = None
+    event_rate: float | None = None
+    shared_event: SharedEventReport | None = None
     rate: float | None = None
     rate_low: float | None = None
     rate_high: float | None = None
@@ -207,7 +230,19 @@ class PolicyExplanation:
     reckoning: FormulaEvaluation | None = None
     change_days: float | None = None
     prior_change_days: float | None = None
+    regular_chance: float | None = None
+    exploration_value: float = 0.0
     weights: Mapping[str, float] | None = None
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether the page's looks show that it changes regularly."""
+        return self.looks >= MIN_REGULAR_LOOKS and (self.regular_chance or 0.0) > REGULAR_CHANCE
+
+    @property
+    def is_sentinel(self) -> bool:
+        """Whether the page is worth a visit only for what the visit teaches about other pages."""
+        return self.value < self.multiplier <= self.value + self.exploration_value
 
     @property
     def readiness(self) -> int | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from math import expm1
+from math import exp, expm1
 
 import numpy as np
 
@@ -12,11 +12,17 @@ from freshet.core.clock import Clock
 from freshet.core.errors import UsageError
 from freshet.core.humanize import change_interval_text, percent_text
 from freshet.core.settings import Settings
-from freshet.core.tables import DAY_SECONDS, PolicyExplanation
+from freshet.core.tables import DAY_SECONDS, PolicyExplanation, SharedEventReport
 from freshet.core.types import Page, Visit
+from freshet.crawl.change_texts import (
+    regular_interval_text,
+    shared_event_text,
+    site_changes_text,
+)
 from freshet.crawl.live_policy import build_live_policy
 from freshet.crawl.obstacles import obstacle_of
 from freshet.schedule.bayes_policy import BayesPolicy
+from freshet.schedule.kernels.change_processes import regular_survival
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
 from freshet.schedule.policies import FORECASTING_POLICIES
 
@@ -42,9 +48,12 @@ class PageForecast:
 
     Rates are changes a day, with the bounds of their 90 % interval. ``last_look`` is None for a
     page without looks: its horizons count from now. ``change_days`` is the time after a look by
-    which a change is 63 % likely, ``prior_change_days`` the same for similar pages; both come from
-    the distribution of the horizons. ``obstacle`` describes a last visit without content; such a
-    page has no forecast in words.
+    which a change of the page's own is 63 % likely, ``prior_change_days`` the same for similar
+    pages; both come from the distribution of the horizons, without shared events of the site.
+    ``is_regular`` says whether the page changes regularly. ``event_hazard`` is the expected number
+    of shared events since the last look, ``event_rate`` that of a day, and ``shared_event`` the
+    last one. ``obstacle`` describes a last visit without content; such a page has no forecast in
+    words.
     """
 
     page: Page
@@ -59,16 +68,20 @@ class PageForecast:
     change_days: float | None = None
     prior_change_days: float | None = None
     obstacle: str = ""
+    is_regular: bool = False
+    event_hazard: float = 0.0
+    event_rate: float = 0.0
+    shared_event: SharedEventReport | None = None
 
     @property
     def sentence(self) -> str:
-        """Describe how often the page changes, and how likely a change by tomorrow is."""
+        """Describe how often the page and its site change, and how likely that is by tomorrow."""
         if self.obstacle:
             return f"none; {self.obstacle}"
         likely = f"{percent_text(self.tomorrow)} likely to have changed by tomorrow"
         if not self.looks:
             return f"not known yet; by pages like it, {likely}"
-        return f"{self.how_often}; {likely}" if self.how_often else likely
+        return "; ".join(filter(None, (self.how_often, self.site_changes, likely)))
 
     @property
     def tomorrow(self) -> float:
@@ -79,22 +92,48 @@ class PageForecast:
     def how_often(self) -> str:
         """Describe how often the page changes, by its own looks.
 
-        An interval is named only if it agrees with the probability of a change by tomorrow. With
-        few looks the two can be far apart.
+        An interval is named only if it agrees with the probability of a change of the page's own by
+        tomorrow. With few looks the two can be far apart.
         """
         if not self.looks or self.change_days is None:
             return ""
-        often = change_interval_text(self.change_days) if self._agrees(self.change_days) else ""
+        often = self._own_interval if self._agrees(self.change_days) else ""
         if self.looks < FEW_LOOKS:
             looks = "1 comparison" if self.looks == 1 else f"{self.looks} comparisons"
             return f"not well known yet, {often} by {looks}" if often else "not well known yet"
         return f"changes {often}" if often else ""
 
+    @property
+    def site_changes(self) -> str:
+        """Describe the shared events of the site, if they make a change by tomorrow likelier."""
+        if self.tomorrow - self._own_tomorrow <= SAME_CHANCE:
+            return ""
+        if self.shared_event is not None:
+            return shared_event_text(self.shared_event, self.made)
+        return site_changes_text(self.event_rate)
+
+    @property
+    def _own_tomorrow(self) -> float:
+        """Return the probability of a change by tomorrow without shared events."""
+        events = self.event_hazard + TOMORROW_DAYS * self.event_rate
+        return max(0.0, 1.0 - (1.0 - self.tomorrow) * exp(events))
+
+    @property
+    def _own_interval(self) -> str:
+        by_itself = " by itself" if self.site_changes else ""
+        if self.is_regular and self.rate:
+            return regular_interval_text(self.rate) + by_itself
+        return change_interval_text(self.change_days or 0.0) + by_itself
+
     def _agrees(self, change_days: float) -> bool:
         """Whether a change interval agrees with the probability of a change by tomorrow."""
         age = self.made - self.last_look if self.last_look else timedelta(0)
         days = TOMORROW_DAYS + age / timedelta(days=1)
-        return abs(self.tomorrow + expm1(-days / change_days)) <= SAME_CHANCE
+        if self.is_regular and self.rate:
+            by_interval = 1.0 - regular_survival(days * self.rate)[0]
+        else:
+            by_interval = -expm1(-days / change_days)
+        return abs(self._own_tomorrow - by_interval) <= SAME_CHANCE
 
 
 def forecast(catalog: Catalog, settings: Settings, page: Page, clock: Clock) -> PageForecast:
@@ -148,6 +187,8 @@ def _forecast(
         page, now, _last_look(explanation, now), explanation.looks, explanation.changes,
         explanation.rate, explanation.rate_low, explanation.rate_high, tuple(horizons),
         explanation.change_days, explanation.prior_change_days, obstacle_of(last_visit),
+        explanation.is_regular, explanation.event_hazard or 0.0, explanation.event_rate or 0.0,
+        explanation.shared_event,
     )  # fmt: skip
 
 

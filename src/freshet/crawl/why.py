@@ -13,8 +13,14 @@ from freshet.core.clock import from_epoch
 from freshet.core.humanize import change_interval_text, duration_text, percent_text
 from freshet.core.local_time import format_to_second
 from freshet.core.settings import NO_OBJECTIVE, PageSettings, planning_objective
-from freshet.core.tables import FormulaEvaluation, PolicyExplanation
+from freshet.core.tables import FormulaEvaluation, PolicyExplanation, SharedEventReport
 from freshet.core.types import Page, Visit
+from freshet.crawl.change_texts import (
+    FREQUENT_EVENT_RATE,
+    regular_interval_text,
+    shared_event_text,
+    site_changes_text,
+)
 from freshet.crawl.hosts import HostSummary, host_names, summarise_host
 from freshet.crawl.obstacles import describe_visit, obstacle_of
 from freshet.crawl.plan import CrawlPreview
@@ -24,6 +30,8 @@ from freshet.record.writer_lock import is_crawl
 NOT_VERIFIED = "not verified (verify_tls is false): anyone on the way could answer in its place"
 MAX_PREVIEWED_VISITS = 2_000
 STEADY_CLOCK_MARGIN = 0.05
+MIN_EVENT_CHANCE = 0.01
+NOT_ITS_OWN = "such changes do not count for the page's own rate"
 BUDGET_SPENT = "today's budget is spent; the next requests go out after midnight UTC"
 
 
@@ -75,7 +83,9 @@ class ScheduleExplanation:
             yield "not now", obstacle
         yield "next check", self.next_check
         if self.explanation is not None:
-            yield from _value_lines(self.explanation, self.importance, is_failing=self.is_failing)
+            yield from _forecast_lines(self.explanation, self.now, is_failing=self.is_failing)
+            yield from _value_lines(self.explanation, self.importance)
+            yield from _data_lines(self.explanation, is_failing=self.is_failing)
         yield "plan", f"{_objective_text(self.objective)} by {self.policy}"
         yield "budget", f"{self.budget:,} requests a day, {self.spent:,} spent today"
         yield "host", f"{self.host.host}: a request every {self.host.delay:g} s at most"
@@ -215,34 +225,56 @@ def _due(
     return due if due > preview.now else None
 
 
-def _value_lines(
-    explanation: PolicyExplanation, importance: float, *, is_failing: bool
+def _forecast_lines(
+    explanation: PolicyExplanation, now: datetime, *, is_failing: bool
 ) -> Iterator[tuple[str, str]]:  # fmt: skip
-    """Yield the numbers behind a page's value, from the forecast to its data."""
-    if explanation.chance is not None and not is_failing:
+    """Yield the forecast: the chance of a change, how often the page changes, and its site."""
+    if is_failing:
+        return
+    if explanation.chance is not None:
         yield "changed by now", f"{percent_text(explanation.chance)} likely"
-    if not is_failing:
-        yield from _change_interval_lines(explanation)
+    yield from _change_interval_lines(explanation)
+    if explanation.shared_event is not None:
+        yield "its site", shared_event_text(explanation.shared_event, now)
+        yield "changed with it", _unseen_event_text(explanation.shared_event)
+    elif explanation.event_rate is not None and explanation.event_rate > FREQUENT_EVENT_RATE:
+        yield "its site", site_changes_text(explanation.event_rate)
+
+
+def _unseen_event_text(event: SharedEventReport) -> str:
+    """Say how likely a shared event has changed the page, and that it is no change of its own."""
+    if event.chance < MIN_EVENT_CHANCE:
+        return f"this page has been looked at since; {NOT_ITS_OWN}"
+    return f"{percent_text(event.chance)} likely; {NOT_ITS_OWN}"
+
+
+def _value_lines(explanation: PolicyExplanation, importance: float) -> Iterator[tuple[str, str]]:
+    """Yield the value of a visit and what it depends on."""
     if explanation.reckoning is not None:
         yield from _formula_lines(explanation.reckoning)
     yield "value", _value_text(explanation)
+    if explanation.is_sentinel:
+        yield "exploration", "looked at to learn whether the whole site has changed"
     yield "importance", f"{importance:g}"
     if explanation.look_chance < 1:
         yield "visits that show it", f"{explanation.look_chance:.0%} likely"
     if isfinite(explanation.age_days):
         yield "last seen", f"{duration_text(explanation.age_days)} ago"
-    yield from _data_lines(explanation, is_failing=is_failing)
+    if explanation.weights:
+        shares = (f"{name} {share:.0%}" for name, share in explanation.weights.items())
+        yield "visits chosen by", ", ".join(shares)
 
 
 def _change_interval_lines(explanation: PolicyExplanation) -> Iterator[tuple[str, str]]:
     """Describe how often the page changes."""
     if explanation.change_days is None:
         return
+    if explanation.is_regular and explanation.rate:
+        often = regular_interval_text(explanation.rate)
+    else:
+        often = change_interval_text(explanation.change_days)
     if explanation.looks:
-        yield (
-            "changes",
-            f"{change_interval_text(explanation.change_days)}{_interval_bounds(explanation)}",
-        )
+        yield "changes", f"{often}{_interval_bounds(explanation)}"
     else:
         yield "changes", "not known yet"
 

@@ -7,6 +7,7 @@ is the value of the last page of a reserve, so that the best pages are always am
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -165,7 +166,10 @@ class BayesPolicy:
             raise KeyError(page)
         if np.isnan(self._fitted_period):
             self._refit_if_due(to_epoch(now))
-        return explain_page_value(self._model, row, to_epoch(now), (self.name, self.multiplier))
+        plan, rows = (self.name, self.multiplier), np.array([row])
+        explanation = explain_page_value(self._model, row, to_epoch(now), plan)
+        bonuses = self._sentinels.bonuses(rows, to_epoch(now), self.multiplier)
+        return replace(explanation, exploration_value=float(bonuses[0]))
 
     def report(self) -> PolicyReport:
         """Return the multiplier, which cannot be learned again from visits."""

@@ -1,16 +1,26 @@
-"""The figures behind one page's value: forecast, prior, clock and due time."""
+"""The figures behind one page's value: forecast, prior, shared events and due time."""
+
+from math import ceil, expm1, floor
 
 import numpy as np
 
-from freshet.core.tables import DAY_SECONDS, PolicyExplanation
+from freshet.core.tables import DAY_SECONDS, PolicyExplanation, SharedEventReport
 from freshet.core.types import FloatArray
+from freshet.schedule.cadence import POISSON_CELLS
 from freshet.schedule.forecast_model import ForecastModel
 from freshet.schedule.kernels.posterior import survival_of_cells
+from freshet.schedule.kernels.shared_events import BINS_PER_DAY, WINDOW_DAYS
 
 LOW_QUANTILE, MEDIAN, HIGH_QUANTILE = 0.05, 0.5, 0.95
 CERTAIN_CHANCE, SOON_DAYS = 0.95, 1.0
 BISECTION_STEPS = 50
 FIRST_HORIZON_DAYS, LAST_HORIZON_DAYS, HORIZON_COUNT = 1e-4, 3_650.0, 2_000
+RECENT_DAYS = 7.0
+# A time is an event if its hazard is this many times the host's mean.
+MIN_EVENT_RATIO = 3.0
+MIN_EVENT_CHANCE = 0.1
+# Bins beside the highest one belong to the event if their hazard is this share of it.
+MIN_PEAK_SHARE = 0.25
 
 
 def explain_page_value(
@@ -23,7 +33,7 @@ def explain_page_value(
     is_unseen = np.isinf(age)
     prior_rows = model.prior.rows_for(states, rows)
     prior = prior_rows[0][prior_rows[1][0]]
-    ages, hazards, _ = model.exposure(rows, now)
+    ages, hazards, event_rates = model.exposure(rows, now)
     likelihood = states.column("likelihood")
     posterior = model.posterior.posteriors(likelihood, rows, ages, prior_rows)[0]
     rates = model.cadence.rates
@@ -40,6 +50,9 @@ def explain_page_value(
         not_before=float(states.not_before[row]),
         chance=None if is_unseen else float(scores.chances[0]),
         event_hazard=None if is_unseen else float(hazards[0]),
+        event_rate=float(event_rates[0]),
+        shared_event=recent_shared_event(model, row, now),
+        regular_chance=float(posterior[POISSON_CELLS:].sum()),
         rate=rate_quantile(posterior, rates, MEDIAN),
         rate_low=rate_quantile(posterior, rates, LOW_QUANTILE),
         rate_high=rate_quantile(posterior, rates, HIGH_QUANTILE),
@@ -99,3 +112,53 @@ def due_time(model: ForecastModel, row: int, now: float, multiplier: float) -> f
     if not len(due_days) or (due_days[0] > SOON_DAYS and scores.chances[0] >= CERTAIN_CHANCE):
         return None
     return now + DAY_SECONDS * float(due_days[0])
+
+
+def recent_shared_event(model: ForecastModel, row: int, now: float) -> SharedEventReport | None:
+    """Return the shared event with the highest hazard since a page's last look, or in a week.
+
+    None if the hazard was nowhere well above the mean of the page's host, or no look shows it.
+    """
+    states, events = model.page_states, model.events
+    if events is None or not events.has_table()[states.host[row]]:
+        return None
+    host, today = states.host[row], now / DAY_SECONDS
+    age = float(states.days_since_look(np.array([row]), now, never=0.0)[0])
+    days = min(max(age, RECENT_DAYS), WINDOW_DAYS)
+    bins = np.arange(floor((today - days) * BINS_PER_DAY), ceil(today * BINS_PER_DAY) + 1.0)
+    edges = np.minimum(bins / BINS_PER_DAY, today)
+    hosts = np.full(len(edges) - 1, host, np.int32)
+    hazards = events.hazards(hosts, edges[:-1], edges[1:])
+    mean_hazards = np.diff(edges) * events.event_rates(hosts)
+    first, end = peak_range(hazards)
+    hazard = float(hazards[first:end].sum())
+    is_event = hazard > MIN_EVENT_RATIO * mean_hazards[first:end].sum()
+    if not is_event or -expm1(-hazard) < MIN_EVENT_CHANCE:
+        return None
+    looks = events.recent_looks(int(host), float(edges[first]))
+    begins = looks.times / DAY_SECONDS - looks.gap_days
+    shows_event = begins < edges[end]
+    changed_rows = looks.rows[shows_event & looks.changed]
+    if not len(changed_rows):
+        return None
+    begin = max(edges[first], today - age)
+    unseen_hazard = events.hazards(hosts[:1], np.array([begin]), edges[end : end + 1])
+    return SharedEventReport(
+        since=float(edges[first]) * DAY_SECONDS,
+        looked=len(np.unique(looks.rows[shows_event])),
+        changed=len(np.unique(changed_rows)),
+        chance=-expm1(-float(unseen_hazard[0])),
+    )
+
+
+def peak_range(hazards: FloatArray) -> tuple[int, int]:
+    """Return the first bin of the peak around the highest hazard, and the bin after its last one.
+
+    >>> peak_range(np.array([0.1, 0.0, 0.3, 1.0, 0.2]))
+    (2, 4)
+    """
+    is_low = hazards < MIN_PEAK_SHARE * hazards.max()
+    peak = int(hazards.argmax())
+    low_before, low_after = np.flatnonzero(is_low[:peak]), np.flatnonzero(is_low[peak:])
+    first = int(low_before[-1]) + 1 if len(low_before) else 0
+    return first, peak + int(low_after[0]) if len(low_after) else len(hazards)

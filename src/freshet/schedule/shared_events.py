@@ -149,11 +149,14 @@ class SharedEvents:
     def learn(self, states: PageStates, looks: LookBatch, hazards: FloatArray) -> None:
         """Store measured looks with the hazards that were used.
 
-        Of small hosts, which have no shared events, only looks after a short gap are stored.
+        Of small hosts, which have no shared events, only looks after a short gap are stored. The
+        looks of a history come page by page. They are stored in the order of time, because the
+        oldest ones are dropped first.
         """
         hosts, is_short = states.host[looks.rows], looks.gap_days <= SHORT_GAP_DAYS
         is_useful = is_short | (self._hosts["pages"][hosts] >= MIN_HOST_PAGES)
         stored = np.flatnonzero(looks.measured & is_useful & (looks.gap_days > 0))
+        stored = stored[np.argsort(looks.times[stored], kind="stable")]
         short_changes = hosts[looks.measured & is_short & looks.changed & (looks.gap_days > 0)]
         np.add.at(self._hosts["short_changes"], short_changes, 1)
         count = len(self._looks)
@@ -243,7 +246,7 @@ class SharedEvents:
             self._dropped_looks = 0
 
     def recent_looks(self, host: int, since_day: float) -> LookBatch:
-        """Return the stored looks of a host that cover only days after a day, newest first."""
+        """Return the stored looks at pages of a host from a day on, newest first."""
         limit = int(self._look_limits(np.array([host]))[0])
         kept, _ = kernels.walk_looks(self._hosts["newest"][host], self._looks["previous"], limit)
         kept = kept[self._looks["end"][kept] >= since_day]

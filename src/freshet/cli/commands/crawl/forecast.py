@@ -55,6 +55,8 @@ def _print(page_forecast: PageForecast) -> None:
     elif page_forecast.how_often:
         counts = f"{page_forecast.changes:,} changes in {page_forecast.looks:,} compared looks"
         print_text(f"{page_forecast.how_often}; {counts}")
+    if page_forecast.site_changes:
+        print_text(page_forecast.site_changes)
     rows = [
         (
             f"in {duration_text(horizon.days)}" if horizon.days else "now",

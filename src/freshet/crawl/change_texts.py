@@ -1,0 +1,39 @@
+"""Says how often a page changes, by itself and together with its site."""
+
+from datetime import datetime
+
+from freshet.core.clock import from_epoch
+from freshet.core.humanize import change_interval_text
+from freshet.core.local_time import format_recent
+from freshet.core.tables import SharedEventReport
+
+# Shared events are worth a line if they come more often than every 20 days.
+FREQUENT_EVENT_RATE = 0.05
+
+
+def regular_interval_text(rate: float) -> str:
+    """Say how often a regular page changes, given its changes a day.
+
+    >>> regular_interval_text(1.0)
+    'about every day, regularly'
+    """
+    return f"{change_interval_text(1 / rate)}, regularly"
+
+
+def shared_event_text(event: SharedEventReport, now: datetime) -> str:
+    """Say how many pages of a site a shared event has changed."""
+    pages = "page" if event.looked == 1 else "pages"
+    since = format_recent(from_epoch(event.since), now)
+    return (
+        f"{event.changed:,} of {event.looked:,} {pages} of this site looked at since {since} "
+        "had changed"
+    )
+
+
+def site_changes_text(event_rate: float) -> str:
+    """Say how often many pages of a site change together, given the shared events a day.
+
+    >>> site_changes_text(0.5)
+    'many pages of this site change together about every 2 days'
+    """
+    return f"many pages of this site change together {change_interval_text(1 / event_rate)}"
