@@ -338,6 +338,18 @@ def test_older_looks_are_carried_and_no_longer_stored(monkeypatch: pytest.Monkey
         assert hazards[0] == pytest.approx(hazards[1], rel=0.3, abs=5e-3)
 
 
+def test_the_newest_looks_of_a_history_learned_page_by_page_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MIN_STORED_LOOKS", 20)
+    host = EventHost()
+    ids, days = np.repeat(np.arange(10), 12), np.tile(np.arange(12.0), 10)
+    looks = host.states.add_visits(visits(ids, days))
+    host.events.learn(host.states, looks, np.zeros(len(looks)))
+    host.fit(12.0)
+    assert host.stored() == [(page, day) for day in (11.0, 10.0) for page in range(9, -1, -1)]
+
+
 def test_dropped_looks_are_freed_once_they_are_half(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MIN_STORED_LOOKS", 25)
     host = EventHost(20)

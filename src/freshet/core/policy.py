@@ -75,6 +75,15 @@ class PolicyReport:
 
 
 @runtime_checkable
+class RefittingPolicy(Policy, Protocol):
+    """A policy whose forecasts depend on the order in which it learns and fits."""
+
+    def refit(self, now: datetime) -> None:
+        """Fit everything learned so far, as a choice at that time would."""
+        ...
+
+
+@runtime_checkable
 class ReportingPolicy(Policy, Protocol):
     """A policy that reports about itself."""
 

@@ -180,13 +180,14 @@ class SharedEventReport:
 
     ``looked`` pages were looked at after ``since`` (epoch seconds), and ``changed`` of them had
     changed. ``chance`` is the probability that the event has changed the explained page and no look
-    at the page has shown it yet.
+    at the page has shown it yet; ``is_seen`` says whether the page was looked at after ``since``.
     """
 
     since: float
     looked: int
     changed: int
     chance: float
+    is_seen: bool
 
 
 @dataclass(frozen=True, slots=True)

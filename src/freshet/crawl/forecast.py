@@ -108,7 +108,7 @@ class PageForecast:
         """Describe the shared events of the site, if they make a change by tomorrow likelier."""
         if self.tomorrow - self._own_tomorrow <= SAME_CHANCE:
             return ""
-        if self.shared_event is not None:
+        if self.shared_event is not None and not self.shared_event.is_seen:
             return shared_event_text(self.shared_event, self.made)
         return site_changes_text(self.event_rate)
 
@@ -150,7 +150,7 @@ def forecasts(
     catalog: Catalog, settings: Settings, pages: Sequence[Page], now: datetime
 ) -> list[PageForecast]:
     """Return the forecasts of live pages."""
-    policy = build_live_policy(catalog, _with_forecasting_policy(settings))
+    policy = build_live_policy(catalog, _with_forecasting_policy(settings), now=now)
     if not isinstance(policy, BayesPolicy | GuardedPolicy):
         raise TypeError(f"{policy.name} makes no forecasts")
     ids = np.array([page.id for page in pages], np.int64)

@@ -11,7 +11,7 @@ from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import PageColumns
 from freshet.core.clock import to_epoch
 from freshet.core.errors import SettingsError, UsageError
-from freshet.core.policy import Policy
+from freshet.core.policy import Policy, RefittingPolicy
 from freshet.core.settings import Settings
 from freshet.core.tables import (
     DAY_SECONDS,
@@ -22,6 +22,12 @@ from freshet.core.tables import (
     hash_names,
 )
 from freshet.core.types import Change, Page, Visit
+from freshet.crawl.history_replay import (
+    concatenate_visits,
+    first_replayed_time,
+    replay_visits,
+    select_visits,
+)
 from freshet.crawl.policy_status import resume_policy
 from freshet.record.fault_isolation import isolate_faults
 from freshet.schedule.model_file import resolve_policy
@@ -70,32 +76,47 @@ def build_live_policy(
     ``now``, as a wrong clock leaves them, count as made now. ``also_read`` receives the same
     visits, so that they are read once.
     """
+    policy, page_count = _policy_with_pages(catalog, settings)
+    latest = np.inf if now is None else to_epoch(now)
+    replay_start = first_replayed_time(policy, latest, catalog.last_visit_id())
+    replayed = []
+
+    def load_pages(ids: Sequence[int]) -> PageTable:
+        columns = page_columns(catalog.pages_by_id(ids).values())
+        return page_table(columns, catalog.importance_by_page(), settings.page.importance)
+
+    def learn(visits: VisitTable, history: VisitTable) -> None:
+        learn_visits(policy, visits, PageLookup(load_pages, partial(_visits_of, history)))
+
+    for visits in catalog.live_visit_tables():
+        bounded = replace(visits, times=np.minimum(visits.times, latest))
+        is_replayed = bounded.times >= replay_start
+        replayed.append(select_visits(bounded, is_replayed))
+        earlier = select_visits(bounded, ~is_replayed)
+        learn(earlier, earlier)
+        if also_read is not None:
+            with isolate_faults("learning which pages change at every visit", "plan"):
+                also_read(visits)
+    if isinstance(policy, RefittingPolicy) and replayed:
+        replay_visits(policy, concatenate_visits(replayed), page_count, learn)
+    with isolate_faults("continuing from its last report", f"policy {policy.name}"):
+        resume_policy(catalog, policy)
+    return policy
+
+
+def _policy_with_pages(catalog: Catalog, settings: Settings) -> tuple[Policy, int]:
+    """Return a policy that knows the live pages and no visits, and the number of pages."""
     policy = make_policy(
         configured_policy(settings),
         live=True,
         page_interval=settings.politeness.page_interval,
         longest_backoff_days=settings.politeness.longest_backoff,
     )
-    weights = catalog.importance_by_page()
-
-    def load_pages(ids: Sequence[int]) -> PageTable:
-        columns = page_columns(catalog.pages_by_id(ids).values())
-        return page_table(columns, weights, settings.page.importance)
-
+    weights, page_count = catalog.importance_by_page(), 0
     for batch in catalog.live_page_columns():
         policy.add(page_table(batch, weights, settings.page.importance))
-    for visits in catalog.live_visit_tables():
-        if now is not None:
-            bounded = replace(visits, times=np.minimum(visits.times, to_epoch(now)))
-        else:
-            bounded = visits
-        learn_visits(policy, bounded, PageLookup(load_pages, partial(_visits_of, bounded)))
-        if also_read is not None:
-            with isolate_faults("learning which pages change at every visit", "plan"):
-                also_read(visits)
-    with isolate_faults("continuing from its last report", f"policy {policy.name}"):
-        resume_policy(catalog, policy)
-    return policy
+        page_count += len(batch.ids)
+    return policy, page_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +174,7 @@ def _learn_as_failing(policy: Policy, page: PageIdArray, lookup: PageLookup) -> 
 
 
 def _visits_of(visits: VisitTable, pages: Sequence[int]) -> VisitTable:
-    rows = np.isin(visits.pages, pages)
-    return VisitTable(
-        visits.pages[rows], visits.times[rows], visits.looks[rows], visits.measured[rows],
-        visits.changed[rows], visits.new_links[rows],
-    )  # fmt: skip
+    return select_visits(visits, np.isin(visits.pages, pages))
 
 
 def warm_up_policy(settings: Settings, now: datetime) -> None:

@@ -171,6 +171,10 @@ class BayesPolicy:
         bonuses = self._sentinels.bonuses(rows, to_epoch(now), self.multiplier)
         return replace(explanation, exploration_value=float(bonuses[0]))
 
+    def refit(self, now: datetime) -> None:
+        """Fit the prior and the shared events as a choice at that time would."""
+        self._refit_if_due(to_epoch(now))
+
     def report(self) -> PolicyReport:
         """Return the multiplier, which cannot be learned again from visits."""
         return PolicyReport(self.name, {}, {"multiplier": self.multiplier})

@@ -148,6 +148,7 @@ def recent_shared_event(model: ForecastModel, row: int, now: float) -> SharedEve
         looked=len(np.unique(looks.rows[shows_event])),
         changed=len(np.unique(changed_rows)),
         chance=-expm1(-float(unseen_hazard[0])),
+        is_seen=today - age > edges[first],
     )
 
 

@@ -89,6 +89,11 @@ class PlanTables(TableStore):
         with self._read_engine.begin() as connection:
             return list(connection.execute(query.order_by(pages.c.id)).scalars())
 
+    def last_visit_id(self) -> int:
+        """Return the greatest id of a visit, 0 without visits."""
+        with self._read_engine.begin() as connection:
+            return connection.execute(select(func.max(visits.c.id))).scalar() or 0
+
     def live_visit_tables(self, *, after_visit_id: int = 0) -> Iterator[VisitTable]:
         """Yield the visits of live pages, by page and time, in batches of whole pages.
 

@@ -152,6 +152,10 @@ class GuardedPolicy:
         """Return the figures behind the default's value of a page, and the current weights."""
         return replace(self.default.explain(page, now), weights=self.judge.weights_by_name)
 
+    def refit(self, now: datetime) -> None:
+        """Fit the default policy to everything learned."""
+        self.default.refit(now)
+
     def report(self) -> PolicyReport:
         """Return the weights, and what cannot be learned again from visits."""
         memory = {**self.default.report().memory, **self.judge.memory()}

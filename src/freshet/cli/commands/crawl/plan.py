@@ -1,7 +1,8 @@
 """Simulates the crawl from now on without fetching, and lists the visits in order: when each is
 expected, its value and the reason. Values are scaled from 0 to 100, where 100 is the most valuable
 visit in the list. Host delays and active hours are respected. Results of the visits are not known
-in advance, so each page appears once, with its next visit within a day.
+in advance, so each page appears once, with its next visit within a day. The last line gives the
+share of exploratory visits, which are made for what they teach about other pages.
 """
 
 from typing import Annotated, Any

@@ -1,8 +1,8 @@
 """Shows first what prevents a visit now: paused, excluded by robots.txt, empty without JavaScript,
 outside its active hours, or host in back-off. Then it shows the expected time of the next visit,
-the probability of a change, the change rate with its 90 % interval, and the value of a visit from 0
-to 100, where 100 is enough to be visited now. A page whose last visit showed no content has no
-forecast.
+the probability of a change, the change rate with its 90 % interval, whether many pages of its site
+have changed, and the value of a visit from 0 to 100, where 100 is enough to be visited now. A page
+whose last visit showed no content has no forecast.
 """
 
 from freshet.cli.options import (
