@@ -79,7 +79,7 @@ class RefittingPolicy(Policy, Protocol):
     """A policy whose forecasts depend on the order in which it learns and fits."""
 
     def refit(self, now: datetime) -> None:
-        """Fit everything learned so far, as a choice at that time would."""
+        """Fit everything that is not learned visit by visit, as a crawl does every hour."""
         ...
 
 

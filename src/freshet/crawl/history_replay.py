@@ -43,6 +43,9 @@ def replay_visits(
         with isolate_faults("fitting it", f"policy {policy.name}"):
             policy.refit(from_epoch(float(ordered.times[start])))
         learn(select_visits(ordered, slice(start, end)), select_visits(ordered, slice(0, end)))
+    if len(ordered):
+        with isolate_faults("fitting it", f"policy {policy.name}"):
+            policy.refit(from_epoch(float(ordered.times[-1])))
 
 
 def replay_steps(times: FloatArray, page_count: int) -> FloatArray:

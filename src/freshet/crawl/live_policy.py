@@ -33,7 +33,7 @@ from freshet.record.fault_isolation import isolate_faults
 from freshet.schedule.model_file import resolve_policy
 from freshet.schedule.policies import FormulaRanking, make_policy
 
-# Enough pages of one directory to make the look-around clock run.
+# Enough pages of one host and directory to learn shared events and look-around clocks.
 WARM_UP_PAGES = 8
 PLANNABLE_OBJECTIVES = ("freshness", "changes")
 

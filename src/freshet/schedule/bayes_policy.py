@@ -1,7 +1,7 @@
 """The default policy: it values a visit by the posterior over the page's change rate.
 
 A crawl in cycles scores all pages at every plan. A crawl in continuous time refits the prior and
-the look-around clocks every hour and scores all pages then. In between it scores only pages that
+the shared events every hour and scores all pages then. In between it scores only pages that
 were visited or fall due: every other page's value is known to stay below a threshold. The threshold
 is the value of the last page of a reserve, so that the best pages are always among those due.
 """
@@ -172,7 +172,8 @@ class BayesPolicy:
         return replace(explanation, exploration_value=float(bonuses[0]))
 
     def refit(self, now: datetime) -> None:
-        """Fit the prior and the shared events as a choice at that time would."""
+        """Fit the prior and the shared events to everything learned, and score all pages anew."""
+        self._fitted_period = np.nan
         self._refit_if_due(to_epoch(now))
 
     def report(self) -> PolicyReport:
