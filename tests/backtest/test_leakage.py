@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES, crawl_in_cycles
-from freshet.core.tables import BoolArray
+from freshet.core.clock import from_epoch
+from freshet.core.tables import DAY_SECONDS, BoolArray, HostCaps
 from freshet.schedule.policies import CYCLE_POLICY_NAMES, POLICY_NAMES, make_policy
 from tests.backtest.traces import by_chance, choices, in_groups
+from tests.schedule.bayes_samples import pages, visits
 
 PAGES, CYCLES, CUT, K = 60, 40, 22, 4
 FORMULAS = ("t * X", "chance", "rate * around", "quiet - t", "weekday + NAD")
@@ -62,4 +64,41 @@ def visited_cycles(changed: BoolArray, name: str) -> list[list[int]]:
         for page in cycle.visited_pages.tolist():
             if cycle.number <= CUT:
                 visited[page].append(cycle.number)
+    return visited
+
+
+@pytest.mark.parametrize("name", POLICY_NAMES)
+def test_rewriting_moments_that_no_visit_saw_alters_no_choice_in_continuous_time(
+    name: str,
+) -> None:
+    rng = np.random.default_rng(6)
+    moments = [np.sort(rng.uniform(0, 20, rng.integers(0, 30))) for _ in range(PAGES)]
+    visited = visited_moments(moments, name)
+    rewritten = [unseen_moments(moments[page], visited[page], rng) for page in range(PAGES)]
+    assert visited_moments(rewritten, name) == visited
+    assert sum(not np.array_equal(*pair) for pair in zip(moments, rewritten, strict=True)) > 30
+
+
+def unseen_moments(moments: np.ndarray, days: list[float], rng: np.random.Generator) -> np.ndarray:
+    """Return moments of changes that visits on some days would have found the same."""
+    rewritten = list(days[-1:] + rng.uniform(0.01, 5, 4)) if days else []
+    for before, day in zip([0.0, *days], days, strict=False):
+        if np.any((moments > before) & (moments <= day)):
+            rewritten.append(day - rng.uniform(0, 1) * (day - before) * 0.99)
+    return np.sort(rewritten)
+
+
+def visited_moments(moments: list[np.ndarray], name: str) -> list[list[float]]:
+    """Return the days on which a live policy visits each page."""
+    policy, visited = make_policy(name, seed=5, live=True), [[] for _ in range(PAGES)]
+    policy.add(pages(range(PAGES), host_pages=20))
+    for step in range(60):
+        day = (step + 1) / 4
+        chosen = policy.choose(from_epoch(day * DAY_SECONDS), K, HostCaps()).pages
+        changed = []
+        for page in chosen.tolist():
+            before = visited[page][-1] if visited[page] else 0.0
+            changed.append(bool(np.any((moments[page] > before) & (moments[page] <= day))))
+            visited[page].append(day)
+        policy.learn(visits(chosen, day, changed))
     return visited

@@ -1,9 +1,9 @@
-"""A policy that is restored from its state chooses as before."""
+"""Policies after a restart: restored from their state, or built again from their visits."""
 
 import numpy as np
 import pytest
 
-from freshet.core.tables import VisitTable
+from freshet.core.tables import DAY_SECONDS, VisitTable
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.objectives import ObjectiveName
 from tests.schedule.bayes_samples import bayes_policy, choose, pages, visits
@@ -62,3 +62,24 @@ def test_a_restored_policy_chooses_exactly_as_before(
         assert choose(second, day, PER_BATCH).tolist() == chosen.tolist()
         for policy in (first, second):
             policy.learn(visits(chosen, day, chosen % 3 == 0))
+
+
+@each_objective
+def test_what_pages_showed_themselves_is_learnt_again_from_their_visits(
+    objective: ObjectiveName,
+) -> None:
+    """The prior and the shared events depend on the steps of their fits, so they are copied."""
+    before, table = crawled(objective)
+    after, now = bayes_policy(objective), DAYS * DAY_SECONDS
+    after.add(pages(range(COUNT), host_pages=40))
+    after.learn(table)
+    for policy in (before, after):
+        policy._refit_if_due(now)
+    likelihoods = [np.exp(policy.page_states.column("likelihood")) for policy in (before, after)]
+    assert np.abs(np.subtract(*likelihoods)).mean() < 0.03
+    after._model.restore(before._model.state())
+    rows = np.arange(COUNT)
+    scores = [policy._model.page_scores(rows, now) for policy in (before, after)]
+    best = [set(np.argsort(-score.values)[: PER_BATCH * BATCHES].tolist()) for score in scores]
+    assert len(best[0] & best[1]) >= 0.85 * PER_BATCH * BATCHES
+    assert np.abs(scores[0].chances - scores[1].chances).mean() < 0.02
