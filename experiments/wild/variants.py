@@ -1,23 +1,21 @@
 """The policies that are compared: all of the program, ceilings, and the default without a part."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
 
+from experiments.wild.ablation import ABLATED_PARTS
 from freshet.backtest.continuous.comparison import make_live_selector
 from freshet.backtest.continuous.ground_truth import GroundTruth
 from freshet.backtest.cycle_crawl import Selector
+from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.policies import POLICY_NAMES
 
 ROUND_ROBIN = "age"
 CEILINGS = ("known-rate-changes", "known-rate")
 DEFAULTS = ("bayes-changes", "bayes-freshness")
 RULES = (ROUND_ROBIN, "nutch", "stormcrawler")
-
-# Functions that switch off a part of a default policy that has no pages yet, by the part's name.
-ABLATED_PARTS: Mapping[str, Callable[[Any], None]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +47,7 @@ def ablated_policies() -> list[PolicyVariant]:
 
 def _make_without(name: str, part: str, truth: GroundTruth, seed: int) -> Selector:
     policy = make_live_selector(name, truth, seed)
+    assert isinstance(policy, BayesPolicy)
     ABLATED_PARTS[part](policy)
     return policy
 
