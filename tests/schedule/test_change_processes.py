@@ -13,6 +13,7 @@ from freshet.schedule.kernels.change_processes import (
     REGULAR_LIFETIME,
     cell_survival,
     fast_exp,
+    fast_log,
     regular_survival,
 )
 from tests.schedule.plain_forecast import fresh_days_gained, gap_survival, plain_survival
@@ -21,6 +22,11 @@ from tests.schedule.plain_forecast import fresh_days_gained, gap_survival, plain
 @given(st.floats(-800, 0))
 def test_the_fast_exponential_is_the_exact_one(x: float) -> None:
     assert fast_exp(x) == pytest.approx(math.exp(max(x, -700.0)), rel=1e-12, abs=1e-300)
+
+
+@given(st.floats(1e-300, 1e300))
+def test_the_fast_logarithm_is_the_exact_one(x: float) -> None:
+    assert fast_log(x) == pytest.approx(math.log(x), rel=1e-10, abs=1e-10)
 
 
 @pytest.mark.parametrize("changes", [0.0, 1e-6, 0.01, 0.3, 0.9, 1.0, 1.7, 4.0])

@@ -23,6 +23,7 @@ some_rows = st.sets(st.integers(0, 40)).map(lambda rows: np.array(sorted(rows), 
 @given(some_rows, some_rows)
 def test_merged_rows_are_the_sorted_union(rows: np.ndarray, others: np.ndarray) -> None:
     assert kernels.merge_rows(rows, others).tolist() == np.union1d(rows, others).tolist()
+    assert kernels.rows_without(rows, others).tolist() == np.setdiff1d(rows, others).tolist()
 
 
 @given(st.data())

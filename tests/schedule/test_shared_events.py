@@ -241,6 +241,45 @@ def test_hosts_fitted_together_are_fitted_as_one_by_one(
         assert np.array_equal(column, states[1][name]), name
 
 
+def test_hosts_with_the_largest_shares_of_new_looks_are_fitted_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MAX_FITTED_LOOKS", 45)
+    host = EventHost(30)
+    for day in (0.0, 1.0, 2.0):
+        host.learn(list(range(30)), day)
+    for number in (0, 1, 2):
+        host.fit(2.0, host=number)
+    host.learn([0, 10, 11, 20, 21, 22], 3.0)
+    assert host.events.hosts_to_fit(all_moved=True).tolist() == [1, 2]
+    host.fit(3.0, host=1)
+    assert host.events.hosts_to_fit(all_moved=True).tolist() == [0, 2]
+
+
+def test_only_the_largest_hosts_have_shared_events_where_memory_is_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    host = EventHost(19)
+    for day in (0.0, 1.0):
+        host.learn(list(range(19)), day, True)
+    for number in (0, 1):
+        host.fit(1.0, host=number)
+    assert host.events.has_table().tolist() == [True, True]
+    hazard = host.hazard(0.0, 1.0)
+    monkeypatch.setattr(module, "MIN_EVENT_BYTES", 4_000)
+    host.add(range(40, 45))
+    assert host.events.has_table().tolist() == [True, False, False]
+    assert (host.hazard(0.0, 1.0), host.hazard(0.0, 1.0, host=1)) == (hazard, 0.0)
+    assert len(host.stored()) == 10
+    assert not host.stored(1)
+    host.learn(list(range(19)), 2.0, True)
+    assert host.events.hosts_to_fit(all_moved=True).tolist() == [0]
+    monkeypatch.undo()
+    host.forget([44])
+    host.learn(list(range(19)), 3.0, True)
+    assert host.events.hosts_to_fit(all_moved=True).tolist() == [0, 1]
+
+
 def test_pages_that_change_together_are_a_shared_event() -> None:
     host = event_on_day_10()
     assert host.hazard(9.0, 10.0) > 1.5
@@ -350,8 +389,9 @@ def test_the_newest_looks_of_a_history_learned_page_by_page_are_kept(
     assert host.stored() == [(page, day) for day in (11.0, 10.0) for page in range(9, -1, -1)]
 
 
-def test_dropped_looks_are_freed_once_they_are_half(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dropped_looks_are_freed_once_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MIN_STORED_LOOKS", 25)
+    monkeypatch.setattr(module, "DROPPED_SHARE", 2)
     host = EventHost(20)
     host.learn(list(range(20)), 0.0)
     for day in (1.0, 2.0, 3.0):

@@ -31,6 +31,7 @@ from freshet.schedule.columns import NOT_FOUND, ColumnSpec, row_blocks
 from freshet.schedule.due_pages import DuePages
 from freshet.schedule.explanation import explain_page_value
 from freshet.schedule.forecast_model import ForecastModel
+from freshet.schedule.kernels.due_pages import rows_without
 from freshet.schedule.objectives import (
     OBJECTIVES,
     ObjectiveName,
@@ -234,7 +235,7 @@ class BayesPolicy:
         lowest = float(ranks[chosen].min(initial=np.inf)) if len(chosen) == k else -np.inf
         sentinels = self._sentinels.worth(lowest - self._threshold, self.multiplier)
         candidates = self.page_states.eligible_rows(seconds, caps, candidates=sentinels)
-        added = np.setdiff1d(candidates, rows)
+        added = rows_without(candidates, rows)
         if not len(added):
             return rows, scores, chosen
         rows = np.concatenate((rows, added))

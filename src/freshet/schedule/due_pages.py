@@ -66,7 +66,9 @@ class DuePages:
             for host in hosts[hosts < len(starts) - 1].tolist()
         ]
         newer_rows = indexed + np.flatnonzero(np.isin(states.host[indexed:], hosts))
-        self.mark(np.concatenate([*parts, newer_rows.astype(np.int32)]))
+        rows = np.concatenate([*parts, newer_rows]).astype(np.intp)
+        states.column("due")[rows] = -np.inf
+        self._merge(rows if len(parts) == 1 else np.sort(rows))
 
     def defer(self, rows: NDArray[np.intp], times: FloatArray | float) -> None:
         """Set the times from which pages have to be scored again."""
@@ -78,14 +80,18 @@ class DuePages:
         if self._candidates is None:
             return np.flatnonzero(due <= now)
         if self._marked:
-            marked = np.unique(np.concatenate(self._marked))
-            self._candidates = kernels.merge_rows(self._candidates, marked)
+            self._merge(np.sort(np.concatenate(self._marked)))
             self._marked, self._marked_count = [], 0
         return kernels.rows_due(self._candidates, due, now)
 
     def settle(self, period_end: float) -> None:
         """Keep only pages as candidates that fall due by the end of the period."""
         self._candidates = self.rows(period_end)
+
+    def _merge(self, rows: NDArray[np.intp]) -> None:
+        """Add rows in ascending order to the candidates."""
+        if self._candidates is not None:
+            self._candidates = kernels.merge_rows(self._candidates, rows)
 
     def _forget_candidates(self) -> None:
         """Make all pages candidates."""

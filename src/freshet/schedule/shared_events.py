@@ -12,7 +12,6 @@ are carried as sums. So a host is fitted again in a time that depends on its own
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from math import floor
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,11 @@ from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.columns import NOT_FOUND, ColumnSpec, GrowableColumns
+from freshet.schedule.columns import NOT_FOUND, SPARE_DIVISOR, ColumnSpec, GrowableColumns
+from freshet.schedule.hosts.hazard_tables import CARRIED_COLUMNS, TABLE_COLUMNS, HazardTables
 from freshet.schedule.kernels import event_fits
 from freshet.schedule.kernels import shared_events as kernels
-from freshet.schedule.kernels.shared_events import BIN_COUNT, BINS_PER_DAY
+from freshet.schedule.kernels.shared_events import BINS_PER_DAY
 from freshet.schedule.page_states import LookBatch, PageStates
 
 MIN_HOST_PAGES = 8
@@ -40,6 +40,13 @@ PROMPT_FIT_LOOKS, PROMPT_FIT_SHARE = 512, 64
 # A hazard that moved by less than this changes no forecast noticeably.
 HAZARD_TOLERANCE = 0.01
 LOOKS_AT_ONCE = 1 << 17
+# At most this many looks are fitted at one choice; other hosts wait for the next.
+MAX_FITTED_LOOKS = 1 << 22
+# Hosts have shared events, from the largest down, as long as looks and tables fit this memory.
+EVENT_BYTES_PER_PAGE, MIN_EVENT_BYTES = 40, 1 << 25
+# Looks that are no longer stored take this share of the memory at most.
+DROPPED_SHARE = 8
+TIME_STEPS_PER_DAY = 4096
 
 LOOK_COLUMNS = {
     "row": ColumnSpec(np.int32),
@@ -59,18 +66,10 @@ HOST_COLUMNS = {
     "has_new_change": ColumnSpec(np.bool_),
     "short_changes": ColumnSpec(np.int32),
 }
-TABLE_COLUMNS = {
-    "first_bin": ColumnSpec(np.float64),
-    "observed_since": ColumnSpec(np.float32),
-    "is_fitted": ColumnSpec(np.bool_),
-    "hazard": ColumnSpec(np.float32, width=BIN_COUNT + 1),
-    "unconfirmed": ColumnSpec(np.float32, width=BIN_COUNT + 1),
-    "carried": ColumnSpec(np.int32, NOT_FOUND),
-}
-CARRIED_COLUMNS = {
-    "events": ColumnSpec(np.float32, width=BIN_COUNT),
-    "exposure": ColumnSpec(np.float32, width=BIN_COUNT),
-}
+LOOK_BYTES, TABLE_BYTES = (
+    sum(np.dtype(spec.dtype).itemsize * max(1, spec.width) for spec in columns.values())
+    for columns in (LOOK_COLUMNS, TABLE_COLUMNS | CARRIED_COLUMNS)
+)
 
 OwnHazards = Callable[[NDArray[Any], FloatArray], FloatArray]
 
@@ -97,19 +96,21 @@ class SharedEvents:
     def __init__(self) -> None:
         self._looks = GrowableColumns(LOOK_COLUMNS)
         self._hosts = GrowableColumns(HOST_COLUMNS)
-        self._tables = GrowableColumns(TABLE_COLUMNS)
-        self._carried = GrowableColumns(CARRIED_COLUMNS)
+        self._tables = HazardTables()
         self._dropped_looks = 0
+        self._least_pages, self._counted_pages = MIN_HOST_PAGES, 0
 
     @property
     def nbytes(self) -> int:
         """Return the memory of looks, hosts and hazards in bytes."""
-        return sum(part.nbytes for part in self._parts().values())
+        return self._looks.nbytes + self._hosts.nbytes + self._tables.nbytes
 
     def add(self, states: PageStates, rows: IndexArray) -> None:
         """Count new pages on their hosts."""
         self._hosts.append_rows(len(states.hosts) - len(self._hosts))
         np.add.at(self._hosts["pages"], states.host[rows], 1)
+        if len(states) - self._counted_pages > self._counted_pages // SPARE_DIVISOR:
+            self._limit_memory(states)
 
     def keep_rows(self, states: PageStates, mask: BoolArray) -> None:
         """Remove the looks of pages outside the mask, which covers the former rows."""
@@ -121,6 +122,7 @@ class SharedEvents:
         self._looks["row"][:] = (np.cumsum(mask) - 1)[self._looks["row"]]
         pages = np.bincount(states.host, minlength=len(self._hosts))
         self._hosts["pages"][:] = pages
+        self._limit_memory(states)
 
     def event_rates(self, hosts: IndexArray) -> FloatArray:
         """Return the mean hazard of shared events per day, 0 for hosts without a table."""
@@ -154,7 +156,7 @@ class SharedEvents:
         oldest ones are dropped first.
         """
         hosts, is_short = states.host[looks.rows], looks.gap_days <= SHORT_GAP_DAYS
-        is_useful = is_short | (self._hosts["pages"][hosts] >= MIN_HOST_PAGES)
+        is_useful = is_short | (self._hosts["pages"][hosts] >= self._least_pages)
         stored = np.flatnonzero(looks.measured & is_useful & (looks.gap_days > 0))
         stored = stored[np.argsort(looks.times[stored], kind="stable")]
         short_changes = hosts[looks.measured & is_short & looks.changed & (looks.gap_days > 0)]
@@ -178,15 +180,15 @@ class SharedEvents:
     def hosts_to_fit(self, *, all_moved: bool) -> NDArray[np.intp]:
         """Return the hosts with new looks: all of them, or those whose fit should not wait."""
         new_looks, stored = self._hosts["new_looks"], self._hosts["stored"]
-        is_large = self._hosts["pages"] >= MIN_HOST_PAGES
+        is_large = self._hosts["pages"] >= self._least_pages
         if all_moved:
-            return np.flatnonzero(is_large & (new_looks > 0))
+            return self._most_moved(np.flatnonzero(is_large & (new_looks > 0)))
         is_prompt = (stored <= PROMPT_FIT_LOOKS) | (new_looks > stored // PROMPT_FIT_SHARE)
         return np.flatnonzero(is_large & self._hosts["has_new_change"] & is_prompt)
 
     def trim_small_hosts(self) -> None:
         """Stop storing the oldest looks of small hosts that have many."""
-        is_small = self._hosts["pages"] < MIN_HOST_PAGES
+        is_small = self._hosts["pages"] < self._least_pages
         hosts = np.flatnonzero(is_small & (self._hosts["stored"] > MIN_STORED_LOOKS))
         hosts = hosts[self._hosts["stored"][hosts] > 2 * self._look_limits(hosts)]
         if len(hosts):
@@ -201,12 +203,25 @@ class SharedEvents:
         counts: IndexArray = self._hosts["short_changes"]
         return counts
 
+    def _most_moved(self, hosts: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the hosts with the largest shares of new looks, within the limit of looks."""
+        stored = self._hosts["stored"][hosts]
+        if stored.sum(dtype=np.int64) <= MAX_FITTED_LOOKS:
+            return hosts
+        order = np.argsort(-self._hosts["new_looks"][hosts] / np.maximum(1, stored), kind="stable")
+        looks = np.cumsum(stored[order], dtype=np.int64)
+        return np.sort(hosts[order[looks <= MAX_FITTED_LOOKS]])
+
     def fit(
         self, hosts: NDArray[np.intp], now: float, own_hazards: OwnHazards
     ) -> Iterator[HazardCorrections]:
         """Fit the hazards of hosts, many at a time; yield the looks whose hazard has changed."""
-        self._add_tables(hosts[self._hosts["table"][hosts] == NOT_FOUND], now)
-        self._move_windows(hosts, now)
+        new_hosts = hosts[self._hosts["table"][hosts] == NOT_FOUND]
+        self._hosts["table"][new_hosts] = self._tables.add(
+            self._hosts["event_rate"][new_hosts], now
+        )
+        tables, event_rates = self._hosts["table"][hosts], self._hosts["event_rate"][hosts]
+        self._tables.move_windows(tables, event_rates, now)
         looks = np.cumsum(self._hosts["stored"][hosts])
         block_ends = np.searchsorted(looks, np.arange(0, looks[-1:].sum(), LOOKS_AT_ONCE))
         for block in np.split(hosts, np.unique(block_ends)):
@@ -222,7 +237,7 @@ class SharedEvents:
         kept, kept_starts, older, older_starts = event_fits.walk_hosts(
             hosts, limits, lists, self._looks["previous"]
         )
-        self._add_carried(tables[np.diff(older_starts) > 0])
+        self._tables.make_room_for_carried(tables[np.diff(older_starts) > 0])
         looks = (
             self._in_bins(kept, np.repeat(tables, np.diff(kept_starts)), own_hazards),
             self._in_bins(older, np.repeat(tables, np.diff(older_starts)), own_hazards),
@@ -230,8 +245,8 @@ class SharedEvents:
         event_rates = self._hosts["event_rate"][hosts]
         steps = (FIT_STEPS, FIRST_FIT_STEPS)
         options = event_fits.FitOptions(now, *steps, INITIAL_EVENT_RATE, INITIAL_EVENT_DAYS)
-        spans, columns = (kept_starts, older_starts), (self._table_columns(), self._carried_looks())
-        event_fits.fit_hosts(tables, spans, looks, event_rates, columns, options)
+        spans = (kept_starts, older_starts)
+        event_fits.fit_hosts(tables, spans, looks, event_rates, self._tables.columns(), options)
         self._hosts["event_rate"][hosts] = event_rates
         self._hosts["new_looks"][hosts] = 0
         self._hosts["has_new_change"][hosts] = False
@@ -241,7 +256,7 @@ class SharedEvents:
 
     def compact(self) -> None:
         """Free the memory of looks that are no longer stored, if there are many."""
-        if 2 * self._dropped_looks > len(self._looks):
+        if DROPPED_SHARE * self._dropped_looks > len(self._looks):
             self._keep_looks(self._looks["row"] != NOT_FOUND)
             self._dropped_looks = 0
 
@@ -257,36 +272,59 @@ class SharedEvents:
 
     def state(self) -> dict[str, Any]:
         """Return looks, hosts and hazards as plain arrays."""
-        return {
+        parts = {"looks": self._looks, "hosts": self._hosts}
+        columns = {
             f"event_{part}_{name}": column
-            for part, table in self._parts().items()
+            for part, table in parts.items()
             for name, column in table.state().items()
-        } | {"event_dropped": self._dropped_looks}
+        }
+        counts = {
+            "event_dropped": self._dropped_looks,
+            "event_least_pages": self._least_pages,
+            "event_counted_pages": self._counted_pages,
+        }
+        return columns | self._tables.state() | counts
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore a state that ``state`` returned."""
-        for part, table in self._parts().items():
-            prefix = f"event_{part}_"
-            table.restore({
-                name.removeprefix(prefix): column
-                for name, column in state.items()
-                if name.startswith(prefix)
-            })
+        self._looks.restore({name: state[f"event_looks_{name}"] for name in LOOK_COLUMNS})
+        self._hosts.restore({name: state[f"event_hosts_{name}"] for name in HOST_COLUMNS})
+        self._tables.restore(state)
         self._dropped_looks = int(state["event_dropped"])
-
-    def _parts(self) -> dict[str, GrowableColumns]:
-        return {
-            "looks": self._looks,
-            "hosts": self._hosts,
-            "tables": self._tables,
-            "carried": self._carried,
-        }
+        self._least_pages = int(state["event_least_pages"])
+        self._counted_pages = int(state["event_counted_pages"])
 
     def _hazards(
         self, column: str, hosts: IndexArray, begins: FloatArray, ends: FloatArray
     ) -> FloatArray:
         tables = (self._hosts["table"], self._tables["first_bin"], self._tables[column])
         return kernels.hazards_between(begins, ends, hosts, tables, self._hosts["event_rate"])
+
+    def _limit_memory(self, states: PageStates) -> None:
+        """Set the least number of pages of hosts with shared events so that memory is bounded."""
+        self._counted_pages = len(states)
+        budget = max(MIN_EVENT_BYTES, EVENT_BYTES_PER_PAGE * len(states))
+        pages = self._hosts["pages"]
+        hosts = np.flatnonzero(pages >= MIN_HOST_PAGES)
+        hosts = hosts[np.argsort(-pages[hosts], kind="stable")]
+        look_bytes = LOOK_BYTES * (1 + 1 / DROPPED_SHARE + 1 / SPARE_DIVISOR)
+        needed = np.cumsum(TABLE_BYTES + look_bytes * self._look_limits(hosts))
+        count = int(np.searchsorted(needed, budget, side="right"))
+        self._least_pages = int(pages[hosts[count]]) + 1 if count < len(hosts) else MIN_HOST_PAGES
+        is_small = pages < self._least_pages
+        if np.any(self._hosts["table"][is_small] != NOT_FOUND):
+            self._remove_tables(states, is_small)
+
+    def _remove_tables(self, states: PageStates, is_removed: BoolArray) -> None:
+        """Remove the looks and tables of hosts."""
+        rows = self._looks["row"]
+        self._keep_looks((rows != NOT_FOUND) & ~is_removed[states.host[rows]])
+        self._dropped_looks = 0
+        tables = self._hosts["table"]
+        tables[is_removed] = NOT_FOUND
+        self._hosts["new_looks"][is_removed] = 0
+        self._hosts["has_new_change"][is_removed] = False
+        tables[:] = self._tables.keep_used(tables)
 
     def _look_limits(self, hosts: NDArray[Any]) -> IndexArray:
         """Return how many looks of each host are stored at most."""
@@ -295,58 +333,6 @@ class SharedEvents:
         fewest = np.where(is_active, MIN_ACTIVE_LOOKS, MIN_STORED_LOOKS)
         limits: IndexArray = np.clip(pages, fewest, MAX_STORED_LOOKS).astype(np.int32)
         return limits
-
-    def _table_columns(self) -> event_fits.EventTables:
-        names = event_fits.EventTables._fields
-        return event_fits.EventTables(*(self._tables[name] for name in names))
-
-    def _carried_looks(self) -> event_fits.CarriedLooks:
-        return event_fits.CarriedLooks(self._carried["events"], self._carried["exposure"])
-
-    def _add_tables(self, hosts: NDArray[np.intp], now: float) -> None:
-        """Give hosts a table each."""
-        tables = np.arange(len(self._tables), len(self._tables) + len(hosts))
-        self._tables.append_rows(len(hosts))
-        self._hosts["table"][hosts] = tables
-        self._begin_windows(hosts, now)
-
-    def _add_carried(self, tables: IndexArray) -> None:
-        """Make room for the carried looks of tables that have none yet."""
-        tables = tables[self._tables["carried"][tables] == NOT_FOUND]
-        count = len(self._carried)
-        self._carried.append_rows(len(tables))
-        self._tables["carried"][tables] = np.arange(count, len(self._carried))
-
-    def _begin_windows(self, hosts: NDArray[np.intp], now: float) -> None:
-        """Set the windows of hosts to end with the bin of now, with nothing learned."""
-        tables = self._hosts["table"][hosts]
-        per_bin = self._hosts["event_rate"][hosts, np.newaxis] / BINS_PER_DAY
-        self._tables["first_bin"][tables] = floor(now * BINS_PER_DAY) + 1 - BIN_COUNT
-        self._tables["observed_since"][tables] = now
-        self._tables["is_fitted"][tables] = False
-        for column in ("hazard", "unconfirmed"):
-            self._tables[column][tables] = np.arange(BIN_COUNT + 1) * per_bin
-        carried = self._tables["carried"][tables]
-        for column in ("events", "exposure"):
-            self._carried[column][carried[carried != NOT_FOUND]] = 0.0
-
-    def _move_windows(self, hosts: NDArray[np.intp], now: float) -> None:
-        """Move the windows of hosts so that they end with the bin of now.
-
-        A window more than a day ahead of now shows that the clock was set back; it is begun anew.
-        """
-        first_bin = float(floor(now * BINS_PER_DAY) + 1 - BIN_COUNT)
-        tables = self._hosts["table"][hosts]
-        self._begin_windows(
-            hosts[self._tables["first_bin"][tables] - first_bin > BINS_PER_DAY], now
-        )
-        event_fits.move_windows(
-            tables,
-            first_bin,
-            self._hosts["event_rate"][hosts],
-            self._table_columns(),
-            self._carried_looks(),
-        )
 
     def _in_bins(
         self, looks: IndexArray, tables: IndexArray, own_hazards: OwnHazards
@@ -390,7 +376,9 @@ class SharedEvents:
         related = np.flatnonzero(has_moved[hosts])
         rows = self._looks["row"][looks[related]]
         moved, gaps = moved[related], gaps[related].astype(np.float64)
-        faded_days = kernels.later_gaps(rows, np.lexsort((ends[related], rows)), gaps)
+        times = (ends[related] * TIME_STEPS_PER_DAY).astype(np.int64)
+        order = np.argsort((rows.astype(np.int64) << 32) + times)
+        faded_days = kernels.later_gaps(rows, order, gaps)
         related = related[moved]
         return HazardCorrections(
             rows[moved],

@@ -28,6 +28,19 @@ def merge_rows(rows: SortedRows, others: SortedRows) -> SortedRows:
 
 
 @njit(cache=True, nogil=True)
+def rows_without(rows: SortedRows, others: SortedRows) -> SortedRows:
+    """Return the rows of an ascending array that are not in another ascending one."""
+    remaining, count, position = np.empty(len(rows), np.intp), 0, 0
+    for index in range(len(rows)):
+        while position < len(others) and others[position] < rows[index]:
+            position += 1
+        if position == len(others) or others[position] != rows[index]:
+            remaining[count] = rows[index]
+            count += 1
+    return remaining[:count]
+
+
+@njit(cache=True, nogil=True)
 def rows_due(rows: SortedRows, due: NDArray[np.float64], now: float) -> SortedRows:
     """Return the rows that are due."""
     selected, count = np.empty(len(rows), np.intp), 0

@@ -12,9 +12,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.cadence import CELL_COUNT
+from freshet.schedule.cadence import CELL_COUNT, POISSON_CELLS
 from freshet.schedule.columns import SmallFloatArray
-from freshet.schedule.kernels.change_processes import cell_survival, fast_exp
+from freshet.schedule.kernels.change_processes import (
+    cell_survival,
+    fast_exp,
+    fast_log,
+    regular_survival,
+)
 
 RowNumbers = NDArray[np.intp] | IndexArray
 PriorRows = tuple[FloatArray, IndexArray]
@@ -73,19 +78,28 @@ def correct_looks(
     old and the new ones.
     """
     (rows, gaps, retained), (old_hazards, new_hazards) = looks, hazards
+    survival, sure = np.empty(CELL_COUNT), 1.0 - 2.0 * outlier_chance
     for look in range(len(rows)):
         log_likelihood, highest = likelihood[rows[look]], -np.inf
+        set_survival(survival, rates, gaps[look])
+        no_old_event, no_new_event = fast_exp(-old_hazards[look]), fast_exp(-new_hazards[look])
         for cell in range(CELL_COUNT):
-            survival = cell_survival(cell, rates[cell] * gaps[look])
-            old = 1.0 - survival * fast_exp(-old_hazards[look])
-            new = 1.0 - survival * fast_exp(-new_hazards[look])
-            ratio = (outlier_chance + (1.0 - 2.0 * outlier_chance) * new) / (
-                outlier_chance + (1.0 - 2.0 * outlier_chance) * old
-            )
-            log_likelihood[cell] += retained[look] * math.log(ratio)
+            old = outlier_chance + sure * (1.0 - survival[cell] * no_old_event)
+            new = outlier_chance + sure * (1.0 - survival[cell] * no_new_event)
+            log_likelihood[cell] += retained[look] * fast_log(new / old)
+        for cell in range(CELL_COUNT):
             highest = max(highest, log_likelihood[cell])
         for cell in range(CELL_COUNT):
             log_likelihood[cell] -= highest
+
+
+@njit(cache=True, fastmath=True)
+def set_survival(survival: FloatArray, rates: FloatArray, days: float) -> None:
+    """Set the chance of no change in each cell after some days."""
+    for cell in range(POISSON_CELLS):
+        survival[cell] = fast_exp(-rates[cell] * days)
+    for cell in range(POISSON_CELLS, CELL_COUNT):
+        survival[cell] = regular_survival(rates[cell] * days)[0]
 
 
 @njit(cache=True, nogil=True, fastmath=True)

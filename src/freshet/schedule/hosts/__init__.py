@@ -1,0 +1,1 @@
+"""What is learned about hosts, as tables with a row per host."""
