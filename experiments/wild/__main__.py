@@ -21,6 +21,7 @@ from experiments.wild.expected_figures import (
     trace_record,
     with_crawls,
     with_replays,
+    with_safety_net,
 )
 from experiments.wild.experiment import (
     QUICK_SIZE,
@@ -37,6 +38,7 @@ from experiments.wild.page_history import (
     sample_by_site,
 )
 from experiments.wild.replay import ReplayOptions, ReplayResult, replay
+from experiments.wild.safety_net import SAFETY_NET_SEEDS, safety_net_rows
 from freshet.backtest.page_bootstrap import PageBootstrap
 from freshet.core.errors import FreshetError
 
@@ -65,6 +67,12 @@ def run_experiment(options: argparse.Namespace) -> None:
         if not options.trace or source.name in options.trace
     ]
     figures = StoredFigures()
+    if options.safety_net:
+        for source in sources:
+            net_size = replace(size, seeds=SAFETY_NET_SEEDS)
+            rows = list(safety_net_rows(options.data, source, net_size, _show_progress))
+            save_figures(with_safety_net(read_figures(), rows))
+        sources = []
     for source in sources:
         source_figures = simulate_source(options.data, source, size)
         figures = with_crawls(figures, source_figures)
@@ -178,6 +186,11 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--keep", action="store_true", help="store the figures in expected.json")
     parser.add_argument(
         "--replays", action="store_true", help="store new live replays in expected.json too"
+    )
+    parser.add_argument(
+        "--safety-net",
+        action="store_true",
+        help="store only the figures of the safety net in expected.json",
     )
     parser.add_argument(
         "--document", type=Path, help="Markdown file whose tables get the stored figures"

@@ -6,6 +6,7 @@ left unchanged.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 
 from experiments.wild.evaluation import DifferenceRow, WildRow
@@ -109,6 +110,32 @@ def replay_lines(figures: StoredFigures) -> Lines:
         )  # fmt: skip
 
 
+def safety_net_lines(failing: bool, figures: StoredFigures) -> Lines:
+    """Yield the guarded policies and those that they mix, with working or failing defaults."""
+    yield (
+        "trace", "budget", "the default" if failing else "objective", "guarded", "default", "nutch",
+        "round-robin", "above the best", "in the worst month",
+    )  # fmt: skip
+    for row in figures.safety_net:
+        if bool(row.failure) == failing:
+            kind = f"{row.objective}: {row.failure}" if failing else row.objective
+            shares = (row.guarded, row.default, row.nutch, row.round_robin)
+            yield (
+                f"`{row.trace}`, {row.start}", f"{row.budget:.0%}".replace("%", " %"), kind,
+                *map(share, shares),
+                *map(signed_percent, (row.above_best, row.worst_month)),
+            )  # fmt: skip
+
+
+def signed_percent(value: float) -> str:
+    """Format a relative difference.
+
+    >>> signed_percent(0.0213), signed_percent(-0.04) == MINUS + "4.0 %"
+    ('+2.1 %', True)
+    """
+    return f"{'+' if value >= 0 else MINUS}{100 * abs(value):.1f} %"
+
+
 def _cell(row: WildRow | None) -> str:
     return f"{share(row.changerate)} / {share(row.freshness)}" if row else NO_VALUE
 
@@ -136,6 +163,8 @@ TRACE_TABLES = tuple(
 TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {
     "traces": trace_lines,
     "replays": replay_lines,
+    "safety-net": partial(safety_net_lines, False),
+    "safety-net-failures": partial(safety_net_lines, True),
     **{f"{trace}-{start}": _crawl_table(trace, start) for trace, start in TRACE_TABLES},
     **{
         f"{trace}-{start}-differences": _difference_table(trace, start)

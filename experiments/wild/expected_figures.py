@@ -9,6 +9,7 @@ from typing import Any
 from experiments.wild.data import RawTraceSource, open_source
 from experiments.wild.evaluation import DifferenceRow, WildRow
 from experiments.wild.replay import ReplayResult
+from experiments.wild.safety_net import SafetyNetRow
 from freshet.backtest.page_bootstrap import PageBootstrap
 
 EXPECTED = Path(__file__).with_name("expected.json")
@@ -41,6 +42,7 @@ class StoredFigures:
     rows: tuple[WildRow, ...] = ()
     differences: tuple[DifferenceRow, ...] = ()
     replays: tuple[ReplayResult, ...] = ()
+    safety_net: tuple[SafetyNetRow, ...] = ()
 
 
 def trace_record(source: RawTraceSource) -> TraceRecord:
@@ -68,6 +70,7 @@ def read_figures(path: Path = EXPECTED) -> StoredFigures:
         tuple(WildRow(**row) for row in stored["rows"]),
         tuple(DifferenceRow(**row) for row in stored["differences"]),
         tuple(ReplayResult(**result) for result in stored["replays"]),
+        tuple(SafetyNetRow(**row) for row in stored.get("safety_net", ())),
     )
 
 
@@ -92,6 +95,13 @@ def with_replays(stored: StoredFigures, results: Sequence[ReplayResult]) -> Stor
     return replace(stored, replays=(*others, *results))
 
 
+def with_safety_net(stored: StoredFigures, rows: Sequence[SafetyNetRow]) -> StoredFigures:
+    """Return the figures with new rows of the safety net; those of other traces stay."""
+    traces = {row.trace for row in rows}
+    others = [row for row in stored.safety_net if row.trace not in traces]
+    return replace(stored, safety_net=(*others, *rows))
+
+
 def save_figures(figures: StoredFigures, path: Path = EXPECTED) -> None:
     """Write the figures, a line for each record."""
     tables = {
@@ -99,6 +109,7 @@ def save_figures(figures: StoredFigures, path: Path = EXPECTED) -> None:
         "rows": [asdict(row) for row in figures.rows],
         "differences": [asdict(row) for row in figures.differences],
         "replays": [asdict(result) for result in figures.replays],
+        "safety_net": [asdict(row) for row in figures.safety_net],
     }
     text = ",\n ".join(f'"{name}": {_lines(records)}' for name, records in tables.items())
     path.write_text(f"{{{text}}}\n", "utf-8")

@@ -1,0 +1,209 @@
+"""The guarded policies beside the three that they mix, also with defaults that fail on purpose.
+
+A month is a window of 30 days. A failing default keeps its forecasts and ranks by wrong values.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from experiments.wild.data import RawTraceSource, open_source
+from experiments.wild.experiment import (
+    STARTS,
+    ExperimentSize,
+    experiment_sources,
+    source_truth,
+)
+from freshet.backtest.continuous.daily import crawl_by_day
+from freshet.backtest.continuous.ground_truth import GroundTruth
+from freshet.backtest.cycle_crawl import visits_per_cycle
+from freshet.backtest.metrics import CycleMetrics
+from freshet.core.progress import ProgressCallback, ignore_progress
+from freshet.core.types import FloatArray
+from freshet.engine.local import LocalEngine
+from freshet.engine.result_cache import Columns
+from freshet.schedule.bayes_policy import BayesPolicy
+from freshet.schedule.mixture.guarded_policy import GuardedPolicy
+from freshet.schedule.objectives import PageScores
+from freshet.schedule.page_states import PageStates
+from freshet.schedule.policies import make_policy
+
+MONTH_DAYS = 30
+SAFETY_NET_SEEDS = 1
+OBJECTIVES = ("changes", "freshness")
+FAILING_TRACES, FAILING_BUDGETS = ("raw", "generated"), (0.05, 0.20)
+NO_FAILURE = ""
+
+ValueChange = Callable[[PageStates, FloatArray, FloatArray], FloatArray]
+
+
+def _favoured(states: PageStates, rows: FloatArray, values: FloatArray) -> FloatArray:
+    return np.where(states.ids[rows] % 20 == 0, 10.0 + values, 1e-6 * values)
+
+
+# What a failing default makes of its values; pages never seen keep the value infinity.
+FAILURES: Mapping[str, ValueChange] = {
+    "ranks the other way round": lambda states, rows, values: 1e-6 / (1e-6 + values),
+    "ignores every second page": lambda states, rows, values: np.where(
+        states.ids[rows] % 2 == 0, 1e-6 * values, values
+    ),
+    "visits only every 20th page": _favoured,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyNetRow:
+    """A guarded policy and those that it mixes: ChangeRate or freshness, by the objective.
+
+    ``worst_month`` is the least of the months' shares by which the guarded policy is above (or
+    below, if negative) the best of the three in that month. ``failure`` says how the default was
+    made to fail, empty if it was not.
+    """
+
+    trace: str
+    start: str
+    budget: float
+    objective: str
+    failure: str
+    guarded: float
+    default: float
+    nutch: float
+    round_robin: float
+    worst_month: float
+
+    @property
+    def above_best(self) -> float:
+        """The share by which the guarded policy is above the best of the three in all days."""
+        return self.guarded / max(self.default, self.nutch, self.round_robin) - 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyNetTask:
+    """The crawls of all compared policies with one start, budget and failure."""
+
+    start: str
+    budget: float
+    failure: str
+
+
+def safety_net_tasks(source: RawTraceSource, size: ExperimentSize) -> Iterator[SafetyNetTask]:
+    """Yield the tasks of a trace: all starts and budgets, and failures on some traces."""
+    for start, budget in product(STARTS, size.budgets):
+        yield SafetyNetTask(start, budget, NO_FAILURE)
+    if source.name in FAILING_TRACES:
+        for budget, failure in product(FAILING_BUDGETS, FAILURES):
+            if budget in size.budgets:
+                yield SafetyNetTask("warm", budget, failure)
+
+
+def safety_net_rows(
+    data: Path | None,
+    source: RawTraceSource,
+    size: ExperimentSize,
+    progress: ProgressCallback = ignore_progress,
+) -> Iterator[SafetyNetRow]:
+    """Yield the rows of a trace; figures are means over the seeds."""
+    tasks = list(safety_net_tasks(source, size))
+    batches = [
+        {
+            "data": np.array([str(data or "")]),
+            "source": np.array([source.name]),
+            "start": np.array([task.start]),
+            "budget": np.array([task.budget]),
+            "failure": np.array([task.failure]),
+            "seeds": np.array([size.seeds]),
+            "is_quick": np.array([size.is_quick]),
+        }
+        for task in tasks
+    ]
+    results = LocalEngine(size.processes).map(
+        crawl_all, batches, total=len(batches), progress=progress
+    )
+    for task, columns in zip(tasks, results, strict=True):
+        for objective in OBJECTIVES:
+            yield safety_net_row(source.name, task, objective, columns[objective])
+
+
+def safety_net_row(
+    trace: str, task: SafetyNetTask, objective: str, figures: FloatArray
+) -> SafetyNetRow:
+    """Return a row from the figures of the four policies: a column a month, the last for all days.
+
+    >>> figures = np.array([[0.5, 0.4, 0.45], [0.5, 0.5, 0.5], [0.1, 0.2, 0.15], [0.3, 0.3, 0.3]])
+    >>> row = safety_net_row("raw", SafetyNetTask("warm", 0.05, ""), "changes", figures)
+    >>> round(row.worst_month, 3), round(row.above_best, 3)
+    (-0.2, -0.1)
+    """
+    months = figures[:, :-1] if figures.shape[1] > 1 else figures
+    above = months[0] / np.maximum(months[1:].max(axis=0), 1e-9) - 1.0
+    whole = figures[:, -1].tolist()
+    return SafetyNetRow(
+        trace, task.start, task.budget, objective, task.failure, *whole, float(above.min())
+    )
+
+
+def crawl_all(columns: Columns) -> Columns:
+    """Crawl a trace with the guarded policies and those that they mix; called by an engine."""
+    values = {name: column[0].item() for name, column in columns.items()}
+    data = Path(values["data"]) if values["data"] else None
+    sources = experiment_sources(data, is_quick=values["is_quick"])
+    source = next(source for source in sources if source.name == values["source"])
+    task = SafetyNetTask(values["start"], values["budget"], values["failure"])
+    seeds = range(1, values["seeds"] + 1)
+    rules = {name: _figures(source, task, name, seeds) for name in ("nutch", "age")}
+    results = {}
+    for number, objective in enumerate(OBJECTIVES):
+        own = [
+            _figures(source, task, f"{kind}-{objective}", seeds) for kind in ("guarded", "bayes")
+        ]
+        results[objective] = np.array([
+            figures[number] for figures in (*own, rules["nutch"], rules["age"])
+        ])
+    return results
+
+
+def _figures(
+    source: RawTraceSource, task: SafetyNetTask, name: str, seeds: Sequence[int]
+) -> FloatArray:
+    """Return ChangeRate and freshness of a policy by month and of all days, means over seeds."""
+    trace = open_source(source)
+    visits = visits_per_cycle(task.budget, len(trace.pages))
+    runs = []
+    for seed in seeds:
+        truth: GroundTruth = source_truth(source, seed)
+        policy = make_policy(name, seed=seed, live=True)
+        default = policy.default if isinstance(policy, GuardedPolicy) else policy
+        if task.failure and isinstance(default, BayesPolicy):
+            make_fail(default, FAILURES[task.failure])
+        warm_up_seed = None if task.start == "cold" else seed
+        days = crawl_by_day(policy, truth, visits, trace.cycles, warm_up_seed=warm_up_seed).cycles
+        runs.append(monthly_figures(days))
+    return np.mean(runs, axis=0)
+
+
+def make_fail(policy: BayesPolicy, change: ValueChange) -> None:
+    """Make a policy rank by changed values."""
+    model = policy._model
+    page_scores = model.page_scores
+
+    def changed_scores(rows: FloatArray, now: float) -> PageScores:
+        scores = page_scores(rows, now)
+        is_seen = np.isfinite(scores.values)
+        values = change(model.page_states, rows, np.where(is_seen, scores.values, 0.0))
+        return PageScores(scores.ages, scores.chances, np.where(is_seen, values, scores.values))
+
+    model.page_scores = changed_scores  # type: ignore[method-assign]
+
+
+def monthly_figures(days: Sequence[CycleMetrics]) -> FloatArray:
+    """Return ChangeRate and freshness of every whole month, and of all days."""
+    starts = range(0, len(days) - MONTH_DAYS + 1, MONTH_DAYS)
+    windows = [*(days[start : start + MONTH_DAYS] for start in starts), days]
+    changerates = [
+        sum(day.changerate * day.visits for day in window) / max(1, sum(d.visits for d in window))
+        for window in windows
+    ]
+    return np.array([changerates, [np.mean([day.freshness for day in w]) for w in windows]])

@@ -1,0 +1,52 @@
+"""The safety net on a small generated trace."""
+
+import pytest
+from experiments.wild import experiment
+from experiments.wild.document import TABLES
+from experiments.wild.expected_figures import StoredFigures, with_safety_net
+from experiments.wild.experiment import ExperimentSize, experiment_sources
+from experiments.wild.safety_net import (
+    FAILURES,
+    OBJECTIVES,
+    SafetyNetRow,
+    safety_net_rows,
+    safety_net_tasks,
+)
+
+ROW = SafetyNetRow("raw", "warm", 0.05, "changes", "", 0.49, 0.5, 0.4, 0.3, -0.04)
+
+
+def test_failures_are_tried_on_the_main_traces_only() -> None:
+    (source,) = experiment_sources(None, is_quick=True)
+    tasks = list(safety_net_tasks(source, ExperimentSize()))
+    assert {task.failure for task in tasks} == {"", *FAILURES}
+    assert len(tasks) == 8 + 2 * len(FAILURES)
+
+
+def test_a_failing_default_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiment, "QUICK_PAGES_PER_SITE", 5)
+    failure = "ranks the other way round"
+    monkeypatch.setattr("experiments.wild.safety_net.FAILURES", {failure: FAILURES[failure]})
+    monkeypatch.setattr("experiments.wild.safety_net.STARTS", ())
+    size = ExperimentSize((0.2,), seeds=1, is_quick=True, processes=1)
+    (source,) = experiment_sources(None, is_quick=True)
+    rows = list(safety_net_rows(None, source, size))
+    assert [(row.objective, row.failure) for row in rows] == [
+        (name, failure) for name in OBJECTIVES
+    ]
+    for row in rows:
+        assert row.default < 0.8 * max(row.nutch, row.round_robin)
+        assert row.guarded > row.default
+
+
+def test_the_tables_have_working_and_failing_defaults_apart() -> None:
+    failing = SafetyNetRow("raw", "warm", 0.05, "changes", "fails", 0.39, 0.1, 0.4, 0.3, -0.1)
+    figures = with_safety_net(StoredFigures(safety_net=(ROW,)), [ROW, failing])
+    assert figures.safety_net == (ROW, failing)
+    minus = "\N{MINUS SIGN}"
+    assert list(TABLES["safety-net"](figures))[1:] == [
+        ("`raw`, warm", "5 %", "changes", ".490", ".500", ".400", ".300", f"{minus}2.0 %",
+         f"{minus}4.0 %"),
+    ]  # fmt: skip
+    (line,) = list(TABLES["safety-net-failures"](figures))[1:]
+    assert line[2] == "changes: fails"
