@@ -157,3 +157,4 @@ def test_a_page_that_changes_at_noon_is_visited_after_noon() -> None:
         return float(choice.chances.min())
 
     assert 1.5 * lowest_chance(160.45) < lowest_chance(160.6)
+    assert 12 in policy.explain(0, from_epoch(160.6 * DAY_SECONDS)).publication_hours

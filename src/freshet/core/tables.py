@@ -200,7 +200,8 @@ class PolicyExplanation:
     probability that the page changes regularly and not at random moments. ``exploration_value`` is
     what a visit teaches about other pages, in units of the value. ``clock`` is how fast the page's
     directory has been changing since its last look, relative to its usual pace; only formulas use
-    it. ``weights`` are the shares of visits of mixed policies, by name.
+    it. ``weights`` are the shares of visits of mixed policies, by name. ``publication_hours`` are
+    the hours of the day (UTC) at which the pages of its host change far more than at others.
 
     ``due`` is the time (epoch seconds) at which the page's value reaches the multiplier, by what is
     known now; if it is None, the page is visited only if budget is left. ``change_days`` is the
@@ -234,6 +235,7 @@ class PolicyExplanation:
     regular_chance: float | None = None
     exploration_value: float = 0.0
     weights: Mapping[str, float] | None = None
+    publication_hours: tuple[int, ...] = ()
 
     @property
     def is_regular(self) -> bool:

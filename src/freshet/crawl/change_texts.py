@@ -1,5 +1,6 @@
 """Says how often a page changes, by itself and together with its site."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from freshet.core.clock import from_epoch
@@ -9,6 +10,7 @@ from freshet.core.tables import SharedEventReport
 
 # Shared events are worth a line if they come more often than every 20 days.
 FREQUENT_EVENT_RATE = 0.05
+DAY_HOURS = 24
 
 
 def regular_interval_text(rate: float) -> str:
@@ -37,3 +39,22 @@ def site_changes_text(event_rate: float) -> str:
     'many pages of this site change together about every 2 days'
     """
     return f"many pages of this site change together {change_interval_text(1 / event_rate)}"
+
+
+def publication_hours_text(hours: Sequence[int]) -> str:
+    """Say at which hours of the day (UTC) the pages of a site mostly change.
+
+    >>> publication_hours_text([12, 13]), publication_hours_text([0, 6, 23])
+    ('pages of this site mostly change from 12:00 to 14:00 UTC', \
+'pages of this site mostly change from 6:00 to 7:00 and 23:00 to 1:00 UTC')
+    """
+    starts = [hour for hour in hours if (hour - 1) % DAY_HOURS not in hours] or [hours[0]]
+    spans = []
+    for start in sorted(starts):
+        length = next(
+            length
+            for length in range(1, DAY_HOURS + 1)
+            if (start + length) % DAY_HOURS not in hours or length == DAY_HOURS
+        )
+        spans.append(f"{start}:00 to {(start + length) % DAY_HOURS}:00")
+    return f"pages of this site mostly change from {' and '.join(spans)} UTC"

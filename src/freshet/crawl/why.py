@@ -17,6 +17,7 @@ from freshet.core.tables import FormulaEvaluation, PolicyExplanation, SharedEven
 from freshet.core.types import Page, Visit
 from freshet.crawl.change_texts import (
     FREQUENT_EVENT_RATE,
+    publication_hours_text,
     regular_interval_text,
     shared_event_text,
     site_changes_text,
@@ -238,6 +239,8 @@ def _forecast_lines(
         yield "changed with it", _unseen_event_text(explanation.shared_event)
     elif explanation.event_rate is not None and explanation.event_rate > FREQUENT_EVENT_RATE:
         yield "its site", site_changes_text(explanation.event_rate)
+    if explanation.publication_hours:
+        yield "its hours", publication_hours_text(explanation.publication_hours)
 
 
 def _unseen_event_text(event: SharedEventReport) -> str:

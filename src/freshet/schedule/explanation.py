@@ -9,6 +9,7 @@ from freshet.core.types import FloatArray
 from freshet.schedule.cadence import POISSON_CELLS
 from freshet.schedule.forecast_model import ForecastModel
 from freshet.schedule.kernels.posterior import survival_of_cells
+from freshet.schedule.kernels.publication_times import DAY_HOURS, WEEK_DAYS
 from freshet.schedule.kernels.shared_events import BINS_PER_DAY, WINDOW_DAYS
 
 LOW_QUANTILE, MEDIAN, HIGH_QUANTILE = 0.05, 0.5, 0.95
@@ -19,6 +20,8 @@ RECENT_DAYS = 7.0
 # A time is an event if its hazard is this many times the host's mean.
 MIN_EVENT_RATIO = 3.0
 MIN_EVENT_CHANCE = 0.1
+# Hours are publication hours if their hazard is this many times the mean.
+MIN_HOUR_RATIO = 3.0
 # Bins beside the highest one belong to the event if their hazard is this share of it.
 MIN_PEAK_SHARE = 0.25
 
@@ -52,6 +55,7 @@ def explain_page_value(
         event_hazard=None if is_unseen else float(hazards[0]),
         event_rate=float(event_rates[0]),
         shared_event=recent_shared_event(model, row, now),
+        publication_hours=publication_hours(model, row),
         regular_chance=float(posterior[POISSON_CELLS:].sum()),
         rate=rate_quantile(posterior, rates, MEDIAN),
         rate_low=rate_quantile(posterior, rates, LOW_QUANTILE),
@@ -62,6 +66,17 @@ def explain_page_value(
         change_days=expected_change_days(posterior, rates),
         prior_change_days=expected_change_days(prior, rates),
     )
+
+
+def publication_hours(model: ForecastModel, row: int) -> tuple[int, ...]:
+    """Return the hours of the day (UTC) at which pages of the host change far more than usual."""
+    if model.publication_times is None:
+        return ()
+    profile = model.publication_times.profile(int(model.page_states.host[row]))
+    if profile is None:
+        return ()
+    by_hour = profile.reshape(WEEK_DAYS, DAY_HOURS).mean(axis=0)
+    return tuple(np.flatnonzero(by_hour >= MIN_HOUR_RATIO).tolist())
 
 
 def rate_quantile(weights: FloatArray, rates: FloatArray, share: float) -> float:
