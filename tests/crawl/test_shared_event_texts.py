@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.local_time import format_recent
 from freshet.crawl.why import ScheduleExplanation
@@ -26,19 +27,34 @@ def url(number: int) -> str:
     return f"https://docs.example.org/{number}"
 
 
-def look(collection: Collection, days_ago: float, pages: Iterable[int], text: str) -> None:
-    day = DAYS_AGO - days_ago
-    record(collection, [
-        observe(day + number / 1e4, html(f"{text} {number}"), url=url(number)) for number in pages
-    ])  # fmt: skip
+class LookRecorder:
+    """Records looks at pages in one transaction."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self._observations: list[Observation] = []
+
+    def look(self, days_ago: float, pages: Iterable[int], text: str) -> None:
+        day = DAYS_AGO - days_ago
+        self._observations += [
+            observe(day + number / 1e4, html(f"{text} {number}"), url=url(number))
+            for number in pages
+        ]
+
+    def __enter__(self) -> "LookRecorder":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        record(self._collection, self._observations)
 
 
 def look_until_release(collection: Collection) -> None:
     """Look at all pages for ten days, then find 9 of 11 changed on the last day."""
-    for days_ago in range(11, 1, -1):
-        look(collection, days_ago, range(PAGES), "old")
-    look(collection, 0.2, range(9), "new")
-    look(collection, 0.2, range(9, 11), "old")
+    with LookRecorder(collection) as recorder:
+        for days_ago in range(11, 1, -1):
+            recorder.look(days_ago, range(PAGES), "old")
+        recorder.look(0.2, range(9), "new")
+        recorder.look(0.2, range(9, 11), "old")
 
 
 def why(collection: Collection, number: int) -> ScheduleExplanation:
@@ -77,6 +93,20 @@ def test_a_page_seen_since_a_release_does_not_take_it_for_its_own_rate(
     assert explanation.rate < 0.1
 
 
+def test_looks_before_the_release_on_the_same_day_are_not_counted(collection: Collection) -> None:
+    with LookRecorder(collection) as recorder:
+        for days_ago in range(11, 1, -1):
+            recorder.look(days_ago, range(PAGES), "old")
+        for number in range(PAGES):
+            recorder.look(0.3 - number / 50, [number], "old" if number < 4 else "new")
+    report = why(collection, 1)
+    event = report.explanation.shared_event
+    assert (event.changed, event.looked) == (8, 8)
+    assert NOW.timestamp() - event.since == pytest.approx(86_400 * (0.3 - 3 / 50), abs=300)
+    assert not event.is_seen
+    assert report.explanation.chance > 0.5
+
+
 def test_a_forecast_names_the_release_beside_the_page_s_own_rate(collection: Collection) -> None:
     look_until_release(collection)
     forecast = collection.page(url(11)).forecast()
@@ -91,8 +121,9 @@ def test_a_forecast_names_the_release_beside_the_page_s_own_rate(collection: Col
 
 
 def test_without_a_release_nothing_is_said_of_the_site(collection: Collection) -> None:
-    for days_ago in range(8, 0, -1):
-        look(collection, days_ago, range(PAGES), "old")
+    with LookRecorder(collection) as recorder:
+        for days_ago in range(8, 0, -1):
+            recorder.look(days_ago, range(PAGES), "old")
     report = why(collection, 1)
     assert report.explanation.shared_event is None
     assert {"its site", "changed with it"}.isdisjoint(dict(report.lines()))
@@ -100,18 +131,20 @@ def test_without_a_release_nothing_is_said_of_the_site(collection: Collection) -
 
 
 def test_pages_that_change_on_their_own_days_are_no_shared_event(collection: Collection) -> None:
-    for days_ago in range(14, 0, -1):
-        for remainder in range(6):
-            pages = range(remainder, PAGES, 6)
-            look(collection, days_ago, pages, f"edition {(days_ago + remainder) // 6}")
+    with LookRecorder(collection) as recorder:
+        for days_ago in range(14, 0, -1):
+            for remainder in range(6):
+                pages = range(remainder, PAGES, 6)
+                recorder.look(days_ago, pages, f"edition {(days_ago + remainder) // 6}")
     assert why(collection, 1).explanation.shared_event is None
 
 
 def test_a_site_that_is_often_redesigned_is_said_to_be(collection: Collection) -> None:
-    for days_ago in range(20, 8, -1):
-        look(collection, days_ago, range(PAGES), f"design {days_ago // 2}")
-    for days_ago in range(8, 0, -1):
-        look(collection, days_ago, range(PAGES), "last design")
+    with LookRecorder(collection) as recorder:
+        for days_ago in range(20, 8, -1):
+            recorder.look(days_ago, range(PAGES), f"design {days_ago // 2}")
+        for days_ago in range(8, 0, -1):
+            recorder.look(days_ago, range(PAGES), "last design")
     lines = dict(why(collection, 1).lines())
     assert lines["its site"].startswith("many pages of this site change together about every ")
 
@@ -121,8 +154,9 @@ def test_a_regular_page_is_said_to_be(collection: Collection) -> None:
     moments += [moments[-1] + gap for gap in (1.0, 1.25, 2.25, 2.5, 3.5, 3.75, 4.75, 5.0, 6.0)]
     moments += [moments[-1] + gap for gap in (1.0, 1.25, 2.25, 2.5, 3.5, 3.75, 4.75, 5.0, 6.0)]
     start = moments[-1] + 0.1
-    for moment in moments:
-        look(collection, start - moment, [1], f"edition of day {int(moment + 0.6)}")
+    with LookRecorder(collection) as recorder:
+        for moment in moments:
+            recorder.look(start - moment, [1], f"edition of day {int(moment + 0.6)}")
     report = why(collection, 1)
     assert report.explanation.is_regular
     assert ", regularly (90 %: " in dict(report.lines())["changes"]

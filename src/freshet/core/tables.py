@@ -180,7 +180,7 @@ class SharedEventReport:
 
     ``looked`` pages were looked at after ``since`` (epoch seconds), and ``changed`` of them had
     changed. ``chance`` is the probability that the event has changed the explained page and no look
-    at the page has shown it yet; ``is_seen`` says whether the page was looked at after ``since``.
+    at the page has shown it yet; ``is_seen`` says whether a look probably has.
     """
 
     since: float

@@ -11,6 +11,7 @@ from freshet.schedule.forecast_model import ForecastModel
 from freshet.schedule.kernels.posterior import survival_of_cells
 from freshet.schedule.kernels.publication_times import DAY_HOURS, WEEK_DAYS
 from freshet.schedule.kernels.shared_events import BINS_PER_DAY, WINDOW_DAYS
+from freshet.schedule.page_states import LookBatch
 
 LOW_QUANTILE, MEDIAN, HIGH_QUANTILE = 0.05, 0.5, 0.95
 CERTAIN_CHANCE, SOON_DAYS = 0.95, 1.0
@@ -151,20 +152,26 @@ def recent_shared_event(model: ForecastModel, row: int, now: float) -> SharedEve
     if not is_event or -expm1(-hazard) < MIN_EVENT_CHANCE:
         return None
     looks = events.recent_looks(int(host), float(edges[first]))
-    begins = looks.times / DAY_SECONDS - looks.gap_days
-    shows_event = begins < edges[end]
-    changed_rows = looks.rows[shows_event & looks.changed]
-    if not len(changed_rows):
+    looks = looks[looks.times / DAY_SECONDS - looks.gap_days < edges[end]]
+    if not looks.changed.any():
         return None
+    since = event_start(looks, float(edges[first]) * DAY_SECONDS)
+    looks = looks[looks.times > since]
     begin = max(edges[first], today - age)
-    unseen_hazard = events.hazards(hosts[:1], np.array([begin]), edges[end : end + 1])
+    unseen_hazard = float(events.hazards(hosts[:1], np.array([begin]), edges[end : end + 1])[0])
     return SharedEventReport(
-        since=float(edges[first]) * DAY_SECONDS,
-        looked=len(np.unique(looks.rows[shows_event])),
-        changed=len(np.unique(changed_rows)),
-        chance=-expm1(-float(unseen_hazard[0])),
-        is_seen=today - age > edges[first],
+        since=since,
+        looked=len(np.unique(looks.rows)),
+        changed=len(np.unique(looks.rows[looks.changed])),
+        chance=-expm1(-unseen_hazard),
+        is_seen=unseen_hazard < hazard / 2,
     )
+
+
+def event_start(looks: LookBatch, earliest: float) -> float:
+    """Return the time of the last unchanged look before the first changed one, if it is later."""
+    first_change = looks.times[looks.changed].min()
+    return float(looks.times[looks.times < first_change].max(initial=earliest))
 
 
 def peak_range(hazards: FloatArray) -> tuple[int, int]:
