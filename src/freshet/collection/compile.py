@@ -15,6 +15,7 @@ from freshet.collection.watch import watch_results
 from freshet.core.clock import to_epoch
 from freshet.core.tables import PageTable
 from freshet.core.types import Snapshot
+from freshet.crawl.live_policy import warm_up_policy
 from freshet.crawl.noise import NoiseLearner
 from freshet.crawl.plan import make_plan
 from freshet.view.bounds import HARMLESS_BYTES
@@ -64,6 +65,7 @@ def compile_functions(folder: Path, *, report: StepReporter) -> None:
         report(2, 3)
         watch_results(collection, pages, since=now)
         make_plan(collection)
+        warm_up_policy(collection.settings, now)
         _score(to_epoch(now))
         report(3, 3)
 

@@ -178,17 +178,21 @@ def _visits_of(visits: VisitTable, pages: Sequence[int]) -> VisitTable:
 
 
 def warm_up_policy(settings: Settings, now: datetime) -> None:
-    """Make a policy learn and choose once, so that its compiled code is loaded."""
+    """Make a policy learn and choose, so that its compiled code is loaded.
+
+    The last choice follows a new look within the hour, for which other functions are used.
+    """
     policy = make_policy(configured_policy(settings), live=True)
     ids, same = np.arange(1, WARM_UP_PAGES + 1), np.zeros(WARM_UP_PAGES, np.uint64)
     unknown, ones = np.full(WARM_UP_PAGES, np.nan), np.ones(WARM_UP_PAGES)
     policy.add(PageTable(ids, same, same, same, ones, unknown))
     all_true = np.ones(WARM_UP_PAGES, np.bool_)
-    for days in (2, 1):
+    links = np.full(WARM_UP_PAGES, -1, np.int32)
+    for days, count in ((2, WARM_UP_PAGES), (1, WARM_UP_PAGES), (0, 1)):
         times = np.full(WARM_UP_PAGES, to_epoch(now) - days * DAY_SECONDS)
-        links = np.full(WARM_UP_PAGES, -1, np.int32)
-        policy.learn(VisitTable(ids, times, all_true, all_true, all_true, links))
-    policy.choose(now, 1, HostCaps())
+        columns = (ids, times, all_true, all_true, all_true, links)
+        policy.learn(VisitTable(*(column[:count] for column in columns)))
+        policy.choose(now, 1, HostCaps())
 
 
 def page_columns(pages: Iterable[Page]) -> PageColumns:
