@@ -178,7 +178,7 @@ def _visits_of(visits: VisitTable, pages: Sequence[int]) -> VisitTable:
 
 
 def warm_up_policy(settings: Settings, now: datetime) -> None:
-    """Make a policy learn and choose, so that its compiled code is loaded.
+    """Make a policy learn, choose and forget, so that its compiled code is loaded.
 
     The last choice follows a new look within the hour, for which other functions are used.
     """
@@ -193,6 +193,7 @@ def warm_up_policy(settings: Settings, now: datetime) -> None:
         columns = (ids, times, all_true, all_true, all_true, links)
         policy.learn(VisitTable(*(column[:count] for column in columns)))
         policy.choose(now, 1, HostCaps())
+    policy.forget(ids[:1])
 
 
 def page_columns(pages: Iterable[Page]) -> PageColumns:
