@@ -186,12 +186,10 @@ def warm_up_policy(settings: Settings, now: datetime) -> None:
     ids, same = np.arange(1, WARM_UP_PAGES + 1), np.zeros(WARM_UP_PAGES, np.uint64)
     unknown, ones = np.full(WARM_UP_PAGES, np.nan), np.ones(WARM_UP_PAGES)
     policy.add(PageTable(ids, same, same, same, ones, unknown))
-    all_true = np.ones(WARM_UP_PAGES, np.bool_)
-    links = np.full(WARM_UP_PAGES, -1, np.int32)
-    for days, count in ((2, WARM_UP_PAGES), (1, WARM_UP_PAGES), (0, 1)):
-        times = np.full(WARM_UP_PAGES, to_epoch(now) - days * DAY_SECONDS)
-        columns = (ids, times, all_true, all_true, all_true, links)
-        policy.learn(VisitTable(*(column[:count] for column in columns)))
+    for days, looked_at in ((2, ids), (1, ids), (0, ids[:1])):
+        times = np.full(len(looked_at), to_epoch(now) - days * DAY_SECONDS)
+        flags, links = np.ones(len(looked_at), np.bool_), np.full(len(looked_at), -1, np.int32)
+        policy.learn(VisitTable(looked_at, times, flags, flags, flags, links))
         policy.choose(now, 1, HostCaps())
     policy.forget(ids[:1])
 
