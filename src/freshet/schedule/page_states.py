@@ -178,7 +178,9 @@ class PageStates:
         all_rows = self.find_rows(visits.pages)
         is_known = all_rows != NOT_FOUND
         columns = (all_rows, visits.times, visits.looks, visits.measured, visits.changed)
-        rows, times, looks, measured, changed = (column[is_known] for column in columns)
+        if not is_known.all():
+            columns = tuple(column[is_known] for column in columns)
+        rows, times, looks, measured, changed = columns
         gap_days = kernels.add_visits(
             (rows, times, looks, measured, changed),
             (self.last_look, self.measured_looks, self.changes),
@@ -191,7 +193,8 @@ class PageStates:
             ),
             self._delays,
         )
-        return LookBatch(rows, times, gap_days, measured & ~np.isnan(gap_days), changed)[looks]
+        batch = LookBatch(rows, times, gap_days, measured & ~np.isnan(gap_days), changed)
+        return batch if looks.all() else batch[looks]
 
     def bound_times(self, now: float) -> None:
         """Let looks after now count as made now, and shorten waits that no delay allows.

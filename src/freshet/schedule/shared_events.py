@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.columns import NOT_FOUND, SPARE_DIVISOR, ColumnSpec, GrowableColumns
+from freshet.schedule.columns import NOT_FOUND, SPARE_DIVISOR, GrowableColumns
+from freshet.schedule.hosts.event_columns import HOST_COLUMNS, INITIAL_EVENT_RATE, LOOK_COLUMNS
 from freshet.schedule.hosts.hazard_tables import CARRIED_COLUMNS, TABLE_COLUMNS, HazardTables
-from freshet.schedule.kernels import event_fits
+from freshet.schedule.kernels import event_fits, event_looks
 from freshet.schedule.kernels import shared_events as kernels
 from freshet.schedule.kernels.shared_events import BINS_PER_DAY
 from freshet.schedule.page_states import LookBatch, PageStates
@@ -29,7 +30,7 @@ from freshet.schedule.page_states import LookBatch, PageStates
 MIN_HOST_PAGES = 8
 # Looks after at most so many days tell at which hours the pages of a host change.
 SHORT_GAP_DAYS = 3.0
-INITIAL_EVENT_RATE, INITIAL_EVENT_DAYS = 0.01, 30.0
+INITIAL_EVENT_DAYS = 30.0
 # A table that is fitted for the first time, as after a restart, takes more steps.
 FIT_STEPS, FIRST_FIT_STEPS = 2, 20
 MIN_STORED_LOOKS, MAX_STORED_LOOKS, LOOKS_PER_PAGE = 64, 4096, 2
@@ -48,24 +49,6 @@ EVENT_BYTES_PER_PAGE, MIN_EVENT_BYTES = 40, 1 << 25
 DROPPED_SHARE = 8
 TIME_STEPS_PER_DAY = 4096
 
-LOOK_COLUMNS = {
-    "row": ColumnSpec(np.int32),
-    "end": ColumnSpec(np.float32),
-    "gap": ColumnSpec(np.float32),
-    "changed": ColumnSpec(np.bool_),
-    "hazard": ColumnSpec(np.float32),
-    "previous": ColumnSpec(np.int32, NOT_FOUND),
-}
-HOST_COLUMNS = {
-    "pages": ColumnSpec(np.int32),
-    "event_rate": ColumnSpec(np.float32, INITIAL_EVENT_RATE),
-    "table": ColumnSpec(np.int32, NOT_FOUND),
-    "newest": ColumnSpec(np.int32, NOT_FOUND),
-    "stored": ColumnSpec(np.int32),
-    "new_looks": ColumnSpec(np.int32),
-    "has_new_change": ColumnSpec(np.bool_),
-    "short_changes": ColumnSpec(np.int32),
-}
 LOOK_BYTES, TABLE_BYTES = (
     sum(np.dtype(spec.dtype).itemsize * max(1, spec.width) for spec in columns.values())
     for columns in (LOOK_COLUMNS, TABLE_COLUMNS | CARRIED_COLUMNS)
@@ -155,19 +138,25 @@ class SharedEvents:
         looks of a history come page by page. They are stored in the order of time, because the
         oldest ones are dropped first.
         """
-        hosts, is_short = states.host[looks.rows], looks.gap_days <= SHORT_GAP_DAYS
-        is_useful = is_short | (self._hosts["pages"][hosts] >= self._least_pages)
-        stored = np.flatnonzero(looks.measured & is_useful & (looks.gap_days > 0))
-        stored = stored[np.argsort(looks.times[stored], kind="stable")]
-        short_changes = hosts[looks.measured & is_short & looks.changed & (looks.gap_days > 0)]
-        np.add.at(self._hosts["short_changes"], short_changes, 1)
+        hosts = states.host[looks.rows]
+        columns = (looks.rows, looks.times, looks.gap_days, looks.changed, hazards)
+        stored = event_looks.useful_looks(
+            (hosts, looks.gap_days, looks.measured, looks.changed),
+            (self._hosts["pages"], self._hosts["short_changes"]),
+            (self._least_pages, SHORT_GAP_DAYS),
+        )
+        if len(stored) > 1:
+            stored = stored[np.argsort(looks.times[stored], kind="stable")]
         count = len(self._looks)
         self._looks.append_rows(len(stored))
-        self._looks["row"][count:] = looks.rows[stored]
-        self._looks["end"][count:] = looks.times[stored] / DAY_SECONDS
-        self._looks["gap"][count:] = looks.gap_days[stored]
-        self._looks["changed"][count:] = looks.changed[stored]
-        self._looks["hazard"][count:] = hazards[stored]
+        look_columns = (
+            self._looks["row"],
+            self._looks["end"],
+            self._looks["gap"],
+            self._looks["changed"],
+            self._looks["hazard"],
+        )
+        event_looks.store_looks(columns, stored, count, look_columns)
         kernels.link_looks(
             hosts[stored],
             count,
@@ -179,12 +168,14 @@ class SharedEvents:
 
     def hosts_to_fit(self, *, all_moved: bool) -> NDArray[np.intp]:
         """Return the hosts with new looks: all of them, or those whose fit should not wait."""
-        new_looks, stored = self._hosts["new_looks"], self._hosts["stored"]
-        is_large = self._hosts["pages"] >= self._least_pages
         if all_moved:
-            return self._most_moved(np.flatnonzero(is_large & (new_looks > 0)))
+            hosts = np.flatnonzero(self._hosts["new_looks"])
+            return self._most_moved(hosts[self._hosts["pages"][hosts] >= self._least_pages])
+        hosts = np.flatnonzero(self._hosts["has_new_change"])
+        new_looks, stored = self._hosts["new_looks"][hosts], self._hosts["stored"][hosts]
         is_prompt = (stored <= PROMPT_FIT_LOOKS) | (new_looks > stored // PROMPT_FIT_SHARE)
-        return np.flatnonzero(is_large & self._hosts["has_new_change"] & is_prompt)
+        is_prompt &= self._hosts["pages"][hosts] >= self._least_pages
+        return self._most_moved(hosts[is_prompt])
 
     def trim_small_hosts(self) -> None:
         """Stop storing the oldest looks of small hosts that have many."""
@@ -204,12 +195,16 @@ class SharedEvents:
         return counts
 
     def _most_moved(self, hosts: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the hosts with the largest shares of new looks, within the limit of looks."""
+        """Return the hosts with the largest shares of new looks, within the limit of looks.
+
+        The others wait for the next hour, unless another change is found before.
+        """
         stored = self._hosts["stored"][hosts]
         if stored.sum(dtype=np.int64) <= MAX_FITTED_LOOKS:
             return hosts
         order = np.argsort(-self._hosts["new_looks"][hosts] / np.maximum(1, stored), kind="stable")
         looks = np.cumsum(stored[order], dtype=np.int64)
+        self._hosts["has_new_change"][hosts] = False
         return np.sort(hosts[order[looks <= MAX_FITTED_LOOKS]])
 
     def fit(
