@@ -138,7 +138,8 @@ def safety_net_row(
     (-0.2, -0.1)
     """
     months = figures[:, :-1] if figures.shape[1] > 1 else figures
-    above = months[0] / np.maximum(months[1:].max(axis=0), 1e-9) - 1.0
+    best = months[1:].max(axis=0)
+    above = np.where(best > 0.0, months[0] / np.where(best > 0.0, best, 1.0) - 1.0, 0.0)
     whole = figures[:, -1].tolist()
     return SafetyNetRow(
         trace, task.start, task.budget, objective, task.failure, *whole, float(above.min())

@@ -134,7 +134,7 @@ def test_a_policy_continues_from_the_weights_that_a_crawl_has_stored(folder: Pat
     clock = FixedClock(NOON)
     with crawling(folder, clock, "100%/day") as session:
         judge = guarded(session.policy).judge
-        judge.sums[1] = 50, 10, 30, 30, 20, 15
+        judge.sums[1, :6] = 50, 10, 30, 30, 20, 15
         draw(session, clock)
         session.release_all()
         weights = judge.weights_by_name

@@ -31,7 +31,7 @@ def guarded_policy(objective: ObjectiveName = "changes") -> GuardedPolicy:
 def prefer(policy: GuardedPolicy, row: int) -> None:
     """Make an alternative look much better than the default."""
     policy.judge.sums[0, :4] = 100, 1, 1, 1
-    policy.judge.sums[row] = 50, 0.5, 30, 30, 0, 0
+    policy.judge.sums[row, :6] = 50, 0.5, 30, 30, 0, 0
 
 
 def test_the_alternatives_choose_one_visit_in_a_hundred_each() -> None:

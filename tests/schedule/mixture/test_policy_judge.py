@@ -19,11 +19,11 @@ DEFAULT, NUTCH, ROUND_ROBIN = 1, 2, 3
 def judge(nutch: tuple[float, ...] = (), round_robin: tuple[float, ...] = ()) -> PolicyJudge:
     """Return a judge by looks, expected gain, gain, and follow-ups with their gain."""
     policy_judge = PolicyJudge(NAMES)
-    policy_judge.sums[0] = 100, 50, 50, 50, 100, 60
+    policy_judge.sums[0, :6] = 100, 50, 50, 50, 100, 60
     for row, sums in enumerate((nutch, round_robin), 1):
         if sums:
             looks, expected, gain, *follow_ups = sums
-            policy_judge.sums[row] = looks, expected, gain, gain, *(follow_ups or (0, 0))
+            policy_judge.sums[row, :6] = looks, expected, gain, gain, *(follow_ups or (0, 0))
     policy_judge.update(1.0)
     return policy_judge
 
@@ -37,7 +37,7 @@ class Looks:
         self.intervals = np.full(count, 1_000.0, np.float32)
         self.importance = np.array(importance or [1.0] * count, np.float32)
         self.counts = np.full(count, 4, np.int32), np.full(count, 2, np.int32)
-        self.sums = np.zeros((3, 6))
+        self.sums = np.zeros((3, 8))
 
     def add(
         self, rows: list[int], changed: list[bool], *, measured: bool = True, days: float = 2.0,
@@ -138,7 +138,7 @@ def test_only_recent_looks_of_the_default_are_compared_with() -> None:
 def test_a_change_counts_fully_once_the_next_look_found_another() -> None:
     looks = Looks([last(NUTCH, changed=True)] * 2 + [last(NUTCH), last(0, changed=True)])
     looks.add([0, 1, 2, 3], [True, False, True, True])
-    assert looks.sums[1, 4:].tolist() == [2.0, 1.0]
+    assert looks.sums[1, 4:6].tolist() == [2.0, 1.0]
     assert looks.sums[[0, 2]].sum() == 0.0
 
 
@@ -169,3 +169,41 @@ def test_fresh_days_are_half_the_gap_for_rare_changes_and_few_for_frequent_ones(
     assert fresh_days(10.0, True, 10_000, 1) == pytest.approx(5.0, abs=0.01)
     assert fresh_days(10.0, True, 50, 50) < 3.0
     assert fresh_days(1_000.0, False, 5, 1) == 30.0
+
+
+def test_a_found_change_waits_until_the_next_look() -> None:
+    looks = Looks([NUTCH, NUTCH])
+    looks.add([0, 1], [True, False])
+    assert looks.sums[1, 6:].tolist() == [1.0, 0.0]
+    policy_judge = PolicyJudge(NAMES, gains_fresh_days=True)
+    policy_judge.update(0.0)
+    policy_judge.sums = looks.sums
+    policy_judge.update(2.0)
+    faded = np.exp(-2.0 / MEMORY_DAYS)
+    assert policy_judge.sums[1, 6:].tolist() == pytest.approx([faded, 2.0 * faded])
+    looks.sums = policy_judge.sums
+    looks.add([0], [False])
+    assert looks.sums[1, 6:] == pytest.approx([0.0, 0.0], abs=1e-12)
+
+
+def test_pages_that_the_default_never_visits_again_count_as_fresh_while_they_wait() -> None:
+    def weight(*, waiting_days: float, gains_fresh_days: bool) -> float:
+        policy_judge = PolicyJudge(NAMES, gains_fresh_days=gains_fresh_days)
+        policy_judge.sums[0] = 100, 50, 50, 50, 100, 300, 20, 60
+        policy_judge.sums[2] = 15, 7, 8, 8, 0, 0, 8, waiting_days
+        policy_judge.update(1.0)
+        return float(policy_judge.weights[2])
+
+    assert weight(waiting_days=300.0, gains_fresh_days=True) > 0.9
+    assert weight(waiting_days=10.0, gains_fresh_days=True) < 0.1
+    assert weight(waiting_days=300.0, gains_fresh_days=False) == pytest.approx(
+        weight(waiting_days=10.0, gains_fresh_days=False)
+    )
+
+
+def test_what_waits_is_not_part_of_the_memory() -> None:
+    first, second = PolicyJudge(NAMES), PolicyJudge(NAMES)
+    first.sums[:] = 1.0
+    second.resume(first.memory())
+    assert second.sums[:, :6].min() == 1.0
+    assert second.sums[:, 6:].max() == 0.0

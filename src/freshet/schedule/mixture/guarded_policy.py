@@ -65,7 +65,7 @@ class GuardedPolicy:
         self.default = BayesPolicy(
             name, objective=objective, cadence=cadence, seed=seed, delays=delays, columns=columns
         )
-        self.judge = PolicyJudge(MIXED_POLICIES)
+        self.judge = PolicyJudge(MIXED_POLICIES, gains_fresh_days=objective == "freshness")
         self._page_states = self.default.page_states
         self._alternatives: tuple[CandidateRanking, ...] = (
             AdaptiveIntervalRanking(self._page_states, seed),
@@ -107,7 +107,7 @@ class GuardedPolicy:
                 NUTCH_STEPS.longest_seconds,
             ),
             self.judge.sums,
-            (self.default.objective.name == "freshness", 1.0 - 1.0 / RECENT_VISITS),
+            (self.judge.gains_fresh_days, 1.0 - 1.0 / RECENT_VISITS),
         )
         self.default.learn_looks(looks)
 
@@ -168,13 +168,18 @@ class GuardedPolicy:
 
     def state(self) -> Mapping[str, Any]:
         """Return everything learned, as plain arrays and numbers."""
-        mixture = {"judge": self.judge.memory(), "owed_visits": self._owed_visits.copy()}
+        mixture = {
+            "judge": self.judge.memory(),
+            "judge_sums": self.judge.sums.copy(),
+            "owed_visits": self._owed_visits.copy(),
+        }
         return {**self.default.state(), **mixture}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore a state that ``state`` returned."""
         self.default.restore(state)
         self.judge.resume(state["judge"])
+        self.judge.sums[:] = state["judge_sums"]
         self._owed_visits = np.array(state["owed_visits"], np.float64)
         self._reset_candidates()
 

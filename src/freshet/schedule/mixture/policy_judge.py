@@ -6,22 +6,32 @@ found it instead. Under ``freshness`` a visit that found a change gains the days
 look, or until the next change if that look found one. No forecast is needed for either.
 
 So the gain of a policy's visits is the share that found a change, known at once, times the mean
-gain of a found change, known after the next look. The gain of an alternative is compared with that
-of the default in the same days, by Bayes' rule over a few ratios of the two.
+gain of a found change, known after the next look. A page that waits long for its next look gains
+fresh days meanwhile, so the waiting counts as in a censored sample. The gain of an alternative is
+compared with that of the default in the same days, by Bayes' rule over a few ratios of the two.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from freshet.core.types import FloatArray
-from freshet.schedule.mixture.kernels.policy_judge import EXPECTED, FOLLOW_UPS, GAIN, LOOKS, SQUARES
+from freshet.schedule.mixture.kernels.policy_judge import (
+    FOLLOW_UP_GAIN,
+    FOLLOW_UPS,
+    GAIN,
+    LOOKS,
+    MAX_FRESH_DAYS,
+    MEMORY_DAYS,
+    SQUARES,
+    WAITING,
+    WAITING_DAYS,
+)
 
 # The share of the visits that every policy keeps, so that it goes on being judged.
 PROBE_SHARE = 0.01
-MEMORY_DAYS = 30.0
 # The default's gain is its recent one: visits fade within these days or this many visits.
 RECENT_DAYS, RECENT_VISITS = 7.0, 100.0
 # Ratios of an alternative's gain to the default's, and how likely a much better one is at first.
@@ -34,6 +44,8 @@ MAX_ODDS = 30.0
 PREFERENCE_EXPONENT = 8.0
 SHRINKING_VISITS, SHRINKING_FOLLOW_UPS = 10.0, 5.0
 SUM_NAMES = ("looks", "expected", "gain", "squares", "follow_ups", "follow_up_gain")
+SUM_COUNT = WAITING_DAYS + 1
+MAX_CHANCE = 0.99
 LAST_UPDATE = "last_update"
 MAX_SUM = 1e9
 
@@ -44,16 +56,19 @@ class PolicyJudge:
 
     The columns of ``sums`` are named by SUM_NAMES: looks that were compared with the look before,
     what the default would have gained by them, the importance of pages that they found changed,
-    its squares, later looks at these pages, and the gain that these showed.
+    its squares, later looks at these pages, and the gain that these showed. After a restart nobody
+    knows who chose the looks before, so two more columns are not part of the memory: found changes
+    that wait for the next look, and the days that they have waited.
     """
 
     names: tuple[str, ...]
+    gains_fresh_days: bool = False
     last_update: float = np.nan
     sums: FloatArray = field(init=False)
     weights: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
-        self.sums = np.zeros((len(self.names), len(SUM_NAMES)))
+        self.sums = np.zeros((len(self.names), SUM_COUNT))
         self.weights = self._weights()
 
     @property
@@ -68,6 +83,8 @@ class PolicyJudge:
             recent = self.sums[0, :FOLLOW_UPS] * np.exp(-days / RECENT_DAYS)
             self.sums *= np.exp(-days / MEMORY_DAYS)
             self.sums[0, :FOLLOW_UPS] = recent
+            self.sums = np.maximum(self.sums, 0.0)
+            self.sums[:, WAITING_DAYS] += days * self.sums[:, WAITING]
         self.last_update = day
         self.weights = self._weights()
 
@@ -75,18 +92,22 @@ class PolicyJudge:
         """Return the sums by name."""
         sums = {
             f"{self.names[row]} {SUM_NAMES[column]}": float(self.sums[row, column])
-            for row, column in np.ndindex(*self.sums.shape)
+            for row, column in self._remembered()
         }
         return sums if np.isnan(self.last_update) else {LAST_UPDATE: self.last_update, **sums}
 
     def resume(self, memory: Mapping[str, Any]) -> None:
         """Continue with the sums that ``memory`` returned; other numbers are ignored."""
-        for row, column in np.ndindex(*self.sums.shape):
+        for row, column in self._remembered():
             number = memory.get(f"{self.names[row]} {SUM_NAMES[column]}", 0.0)
             self.sums[row, column] = number if 0.0 < number < MAX_SUM else 0.0
         last_update = memory.get(LAST_UPDATE, np.nan)
         self.last_update = last_update if np.isfinite(last_update) else np.nan
         self.weights = self._weights()
+
+    def _remembered(self) -> Iterator[tuple[int, ...]]:
+        """Return the rows and columns of the sums that survive a restart."""
+        return iter(np.ndindex(len(self.names), len(SUM_NAMES)))
 
     def _weights(self) -> FloatArray:
         """Return the share of the visits that each policy gets."""
@@ -102,23 +123,27 @@ class PolicyJudge:
         """Return the odds that an alternative is clearly better than the default."""
         prior = np.where(IS_BETTER, BETTER_CHANCE, 1.0 - BETTER_CHANCE)
         prior /= np.where(IS_BETTER, IS_BETTER.sum(), (~IS_BETTER).sum())
-        gain, squares = self.sums[row, GAIN], self.sums[row, SQUARES]
+        looks, expected, gain, squares = self.sums[row, : SQUARES + 1]
         unit = squares / gain if gain > 0.0 else 1.0
+        changes = min(gain / unit, looks)
         follow_up_gains = self._follow_up_gains()
-        expected = self.sums[row, EXPECTED] * follow_up_gains[0] / follow_up_gains[row] / unit
-        log_likelihood = gain / unit * np.log(GAIN_RATIOS) - GAIN_RATIOS * expected
+        expected *= follow_up_gains[0] / follow_up_gains[row] / unit
+        chances = np.clip(GAIN_RATIOS * expected / max(looks, 1e-9), 1e-9, MAX_CHANCE)
+        log_likelihood = changes * np.log(chances) + (looks - changes) * np.log1p(-chances)
         posterior = prior * np.exp(log_likelihood - log_likelihood.max())
         better, other = posterior[IS_BETTER].sum(), posterior[~IS_BETTER].sum()
         return float(min(MAX_ODDS, better / max(other, 1e-12)))
 
     def _follow_up_gains(self) -> FloatArray:
         """Return the mean gain of a change that each policy found, shrunk to that of all."""
-        count, gain = self.sums[:, FOLLOW_UPS], self.sums[:, FOLLOW_UPS + 1]
+        count, gain = self.sums[:, FOLLOW_UPS], self.sums[:, FOLLOW_UP_GAIN]
+        if self.gains_fresh_days:
+            gain = gain + self.sums[:, WAITING_DAYS]
         mean_gain = (gain.sum() + 0.5) / (count.sum() + 1.0)
         gains: FloatArray = (gain + SHRINKING_FOLLOW_UPS * mean_gain) / (
             count + SHRINKING_FOLLOW_UPS
         )
-        return gains
+        return np.minimum(gains, MAX_FRESH_DAYS)
 
     def _mean_gains(self) -> FloatArray:
         """Return the mean gain of each policy's visits, shrunk to that of the alternatives."""

@@ -13,7 +13,8 @@ from freshet.core.types import FloatArray
 CHOOSER_BITS = 2
 CHOOSER_MASK = (1 << CHOOSER_BITS) - 1
 CHANGED_BIT = 1 << (2 * CHOOSER_BITS)
-LOOKS, EXPECTED, GAIN, SQUARES, FOLLOW_UPS, FOLLOW_UP_GAIN = range(6)
+LOOKS, EXPECTED, GAIN, SQUARES, FOLLOW_UPS, FOLLOW_UP_GAIN, WAITING, WAITING_DAYS = range(8)
+MEMORY_DAYS = 30.0
 MAX_FRESH_DAYS = 30.0
 
 
@@ -48,8 +49,7 @@ def credit_looks(
             gain = 1.0 if found_change else 0.0
             if for_freshness:
                 gain = fresh_days(gap_days[look], found_change, measured_looks[row], changes[row])
-            sums[last_chooser - 1, FOLLOW_UPS] += 1.0
-            sums[last_chooser - 1, FOLLOW_UP_GAIN] += gain
+            add_follow_up(sums[last_chooser - 1], gap_days[look], gain)
         if chooser == 1:
             sums[0, : SQUARES + 1] *= retention
         if chooser > 0:
@@ -58,6 +58,17 @@ def credit_looks(
             sums[chooser - 1, LOOKS] += 1.0
             sums[chooser - 1, GAIN] += gain
             sums[chooser - 1, SQUARES] += gain * gain
+            sums[chooser - 1, WAITING] += 1.0 if found_change else 0.0
+
+
+@njit(cache=True)
+def add_follow_up(sums: FloatArray, gap_days: float, gain: float) -> None:
+    """Add the next look after a found change, which has waited for it and faded meanwhile."""
+    faded = np.exp(-gap_days / MEMORY_DAYS)
+    sums[WAITING] -= faded
+    sums[WAITING_DAYS] -= faded * gap_days
+    sums[FOLLOW_UPS] += 1.0
+    sums[FOLLOW_UP_GAIN] += gain
 
 
 @njit(cache=True)
