@@ -164,3 +164,29 @@ def test_pages_forgotten_within_the_hour_are_not_chosen(objective: ObjectiveName
     choose(policy, 5.0, 1)
     policy.forget(np.arange(30))
     assert set(choose(policy, 5.001, 40).tolist()) <= set(range(30, 40))
+
+
+@each_objective
+def test_hosts_added_between_two_choices_are_chosen_and_explained(objective: ObjectiveName) -> None:
+    policy = bayes_policy(objective)
+    policy.add(pages(range(20), host_pages=20))
+    policy.choose(from_epoch(10 * DAY_SECONDS), 20, HostCaps())
+    policy.learn(visits(range(20), 10.0))
+    policy.add(pages(range(20, 40), host_pages=20))
+    assert policy.explain(25, from_epoch(10.001 * DAY_SECONDS)).shared_event is None
+    for day in (10.001, 10.002, 10.003):
+        policy.learn(visits(range(20, 40), day, day > 10.002))
+    chosen = policy.choose(from_epoch(10.004 * DAY_SECONDS), 40, HostCaps())
+    assert sorted(chosen.pages.tolist()) == list(range(40))
+
+
+def test_a_page_that_was_never_looked_at_has_no_report_of_a_shared_event() -> None:
+    policy = bayes_policy("changes")
+    policy.add(pages(range(20), host_pages=20))
+    for day in range(10, 20):
+        policy.learn(visits(range(10), float(day), day == 19))
+        policy.release(policy.choose(from_epoch(day * DAY_SECONDS), 1, HostCaps()).pages)
+    now = from_epoch(19.1 * DAY_SECONDS)
+    policy.release(policy.choose(now, 1, HostCaps()).pages)
+    assert policy.explain(15, now).shared_event is None
+    assert policy.explain(5, now).shared_event is not None

@@ -7,9 +7,12 @@ published rules are in ``ranking_rules``. ``formula_policy`` ranks pages by a fo
 writes learned formulas. ``allocation`` computes optimal visit rates for known change rates.
 
 The default policy, from a look to a choice: ``posterior`` (the change rate of a page, given its
-looks), ``prior`` (the change rates of its host, site and collection), ``lookaround`` (the recent
-pace of its directory), ``forecast_model`` (all three together), ``objectives`` (the value of a
-look), ``bayes_policy`` (the pages to visit) and ``explanation`` (the figures behind a value).
+looks), ``prior`` (the change rates of its host, site and collection), ``shared_events`` (changes of
+many pages of a host at once), ``publication_times`` (the hours and weekdays of a host),
+``forecast_model`` (all of these together), ``objectives`` (the value of a look), ``due_pages`` and
+``sentinels`` (which pages to score), ``bayes_policy`` (the pages to visit), ``mixture`` (the safety
+net around it) and ``explanation`` (the figures behind a value). ``lookaround`` serves the formula
+variable ``around``.
 
 ``bursts`` has the rules of bursts, which are looks minutes apart, and ``burst_queue`` their order.
 """

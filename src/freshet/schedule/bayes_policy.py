@@ -91,6 +91,7 @@ class BayesPolicy:
         """Add pages, and update the importance of known ones."""
         self._model.add(self.page_states.add(pages))
         self._due_pages.mark(self.page_states.known_rows(pages.ids))
+        self._sentinels.add_hosts()
         self._sentinels.forget_bounds(slice(None))
 
     def forget(self, pages: PageIdArray) -> None:

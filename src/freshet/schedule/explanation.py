@@ -133,10 +133,13 @@ def due_time(model: ForecastModel, row: int, now: float, multiplier: float) -> f
 def recent_shared_event(model: ForecastModel, row: int, now: float) -> SharedEventReport | None:
     """Return the shared event with the highest hazard since a page's last look, or in a week.
 
-    None if the hazard was nowhere well above the mean of the page's host, or no look shows it.
+    None if the hazard was nowhere well above the mean of the page's host, no look shows it, or the
+    page itself was never looked at.
     """
     states, events = model.page_states, model.events
-    if events is None or not events.has_table()[states.host[row]]:
+    if events is None or np.isnan(states.last_look[row]):
+        return None
+    if not events.has_table()[states.host[row]]:
         return None
     host, today = states.host[row], now / DAY_SECONDS
     age = float(states.days_since_look(np.array([row]), now, never=0.0)[0])

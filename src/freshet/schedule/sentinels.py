@@ -50,6 +50,15 @@ class Sentinels:
         gains = (gain, importance_gain)
         return np.sort(kernels.rows_within_bounds(self._best_rows, self._bounds, gains, least))
 
+    def add_hosts(self) -> None:
+        """Add hosts without a sentinel, up to the number of known hosts."""
+        missing = len(self._model.page_states.hosts) - len(self._best_rows)
+        if missing > 0:
+            self._best_rows = np.append(self._best_rows, np.full(missing, NOT_FOUND, np.int32))
+            self._best_values = np.append(self._best_values, np.full(missing, -np.inf))
+            no_bounds = np.full((missing, 2), np.inf, np.float32)
+            self._bounds = np.concatenate((self._bounds, no_bounds))
+
     def forget_bounds(self, hosts: NDArray[np.intp] | slice) -> None:
         """Let the sentinels of hosts be scored at the next choice, whatever they were worth."""
         self._bounds[hosts] = np.inf
@@ -88,8 +97,6 @@ class Sentinels:
         events, states = self._model.events, self._model.page_states
         if events is None:
             return
-        if len(self._best_rows) < len(states.hosts):
-            self.reset()
         has_events = events.has_table()
         best = (self._best_rows, self._best_values, self._bounds)
         kernels.keep_best_rows(rows, values, states.host, has_events, best)

@@ -205,7 +205,7 @@ class SharedEvents:
         order = np.argsort(-self._hosts["new_looks"][hosts] / np.maximum(1, stored), kind="stable")
         looks = np.cumsum(stored[order], dtype=np.int64)
         self._hosts["has_new_change"][hosts] = False
-        return np.sort(hosts[order[looks <= MAX_FITTED_LOOKS]])
+        return np.sort(hosts[order[looks - stored[order] < MAX_FITTED_LOOKS]])
 
     def fit(
         self, hosts: NDArray[np.intp], now: float, own_hazards: OwnHazards

@@ -41,13 +41,14 @@ def elapsed_days(
 ) -> FloatArray:
     """Return the days between two times by each host's profile.
 
-    ``profiles`` has the profile's row of every host, negative if it has none, and the profiles.
+    ``profiles`` has the profile's row of every host, negative if it has none, and the profiles. A
+    begin that is not known gives NaN.
     """
     profile_rows, table = profiles
     elapsed = np.empty(len(hosts))
     for index in range(len(hosts)):
         row = profile_rows[hosts[index]]
-        if row < 0:
+        if row < 0 or not begins[index] <= ends[index]:
             elapsed[index] = ends[index] - begins[index]
         else:
             end = profile_reading(table[row], ends[index])

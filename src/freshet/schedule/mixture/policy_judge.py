@@ -47,7 +47,7 @@ SUM_NAMES = ("looks", "expected", "gain", "squares", "follow_ups", "follow_up_ga
 SUM_COUNT = WAITING_DAYS + 1
 MAX_CHANCE = 0.99
 LAST_UPDATE = "last_update"
-MAX_SUM = 1e9
+MAX_SUM = 1e18
 
 
 @dataclass(slots=True)
@@ -124,7 +124,7 @@ class PolicyJudge:
         prior = np.where(IS_BETTER, BETTER_CHANCE, 1.0 - BETTER_CHANCE)
         prior /= np.where(IS_BETTER, IS_BETTER.sum(), (~IS_BETTER).sum())
         looks, expected, gain, squares = self.sums[row, : SQUARES + 1]
-        unit = squares / gain if gain > 0.0 else 1.0
+        unit = squares / gain if gain > 0.0 and squares > 0.0 else 1.0
         changes = min(gain / unit, looks)
         follow_up_gains = self._follow_up_gains()
         expected *= follow_up_gains[0] / follow_up_gains[row] / unit
