@@ -207,7 +207,7 @@ class BayesPolicy:
         self._fitted_period = float(state["planned"])
 
     def _refit_if_due(self, seconds: float) -> None:
-        """Refit prior and clocks once per period, and mark all pages for scoring."""
+        """Refit prior and shared events once per period, and mark all pages for scoring."""
         period = seconds if self.cadence.in_cycles else seconds // HOUR_SECONDS
         if period != self._fitted_period:
             self.page_states.bound_times(seconds)
