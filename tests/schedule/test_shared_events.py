@@ -241,7 +241,7 @@ def test_hosts_fitted_together_are_fitted_as_one_by_one(
         assert np.array_equal(column, states[1][name]), name
 
 
-def test_hosts_with_the_largest_shares_of_new_looks_are_fitted_first(
+def test_hosts_with_the_most_new_looks_are_fitted_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "MAX_FITTED_LOOKS", 45)
@@ -259,14 +259,14 @@ def test_hosts_with_the_largest_shares_of_new_looks_are_fitted_first(
 def test_hosts_that_wait_for_the_next_hour_are_fitted_sooner_after_another_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "MAX_FITTED_LOOKS", 10)
+    monkeypatch.setattr(module, "MAX_FITTED_LOOKS", 3)
     host = EventHost(20)
     host.learn(list(range(20)), 0.0)
-    host.learn([*range(10), 10], 1.0, True)
-    assert host.events.hosts_to_fit(all_moved=True).tolist() == [0]
+    host.learn([*range(10), 10, 11, 12], 1.0, True)
+    assert host.events.hosts_to_fit(all_moved=True).tolist() == [1]
     assert host.events.hosts_to_fit(all_moved=False).tolist() == []
-    host.learn([11], 2.0, True)
-    assert host.events.hosts_to_fit(all_moved=False).tolist() == [1]
+    host.learn([0], 2.0, True)
+    assert host.events.hosts_to_fit(all_moved=False).tolist() == [0]
 
 
 def test_only_the_largest_hosts_have_shared_events_where_memory_is_short(

@@ -44,7 +44,7 @@ from freshet.schedule.sentinels import Sentinels
 from freshet.schedule.top_k import RowPositions, kth_highest, tie_breaker
 
 HOUR_SECONDS = 3_600.0
-MIN_RESERVE, RESERVE_SHARE = 1024, 256
+MIN_RESERVE, RESERVE_SHARE, MAX_RESERVE_RATIO = 1024, 256, 1.25
 MAX_THRESHOLD_SAMPLE, MAX_ROWS_SCORED_AT_ONCE = 1 << 16, 1 << 18
 SMOOTHING_VISITS = 100
 
@@ -274,7 +274,7 @@ class BayesPolicy:
 
     def _raise_threshold(self, values: FloatArray, reserve: int) -> None:
         """Raise the threshold to the value of the last page of the reserve, if it is exceeded."""
-        if len(values) > 2 * reserve:
+        if len(values) > MAX_RESERVE_RATIO * reserve:
             rank = max(1, reserve)
             self._threshold = max(self._threshold, float(np.partition(values, -rank)[-rank]))
 

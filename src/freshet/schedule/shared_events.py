@@ -42,7 +42,7 @@ PROMPT_FIT_LOOKS, PROMPT_FIT_SHARE = 512, 64
 HAZARD_TOLERANCE = 0.01
 LOOKS_AT_ONCE = 1 << 17
 # At most this many looks are fitted at one choice; other hosts wait for the next.
-MAX_FITTED_LOOKS = 1 << 22
+MAX_FITTED_LOOKS = 1 << 21
 # Hosts have shared events, from the largest down, as long as looks and tables fit this memory.
 EVENT_BYTES_PER_PAGE, MIN_EVENT_BYTES = 40, 1 << 25
 # Looks that are no longer stored take this share of the memory at most.
@@ -195,14 +195,15 @@ class SharedEvents:
         return counts
 
     def _most_moved(self, hosts: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the hosts with the largest shares of new looks, within the limit of looks.
+        """Return hosts within the limit of looks: those with many new looks and pages for the work.
 
         The others wait for the next hour, unless another change is found before.
         """
         stored = self._hosts["stored"][hosts]
         if stored.sum(dtype=np.int64) <= MAX_FITTED_LOOKS:
             return hosts
-        order = np.argsort(-self._hosts["new_looks"][hosts] / np.maximum(1, stored), kind="stable")
+        new_looks, pages = self._hosts["new_looks"][hosts], self._hosts["pages"][hosts]
+        order = np.argsort(-pages * (new_looks / np.maximum(1.0, stored) ** 2), kind="stable")
         looks = np.cumsum(stored[order], dtype=np.int64)
         self._hosts["has_new_change"][hosts] = False
         return np.sort(hosts[order[looks - stored[order] < MAX_FITTED_LOOKS]])
