@@ -15,9 +15,9 @@ from freshet.schedule.cadence import (
     CYCLE_CADENCE,
     POISSON_CELLS,
 )
+from freshet.schedule.hosts.shared_events import HazardCorrections
 from freshet.schedule.page_states import LookBatch
 from freshet.schedule.posterior import RatePosterior
-from freshet.schedule.shared_events import HazardCorrections
 from tests.schedule.plain_forecast import fresh_days_gained, plain_survival
 
 POSTERIOR = RatePosterior(CYCLE_CADENCE.rates, outlier_chance=1e-2, daily_retention=0.95)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.core.types import FloatArray
-from freshet.schedule.kernels import publication_times as kernels
+from freshet.schedule.hosts.kernels import publication_times as kernels
+from freshet.schedule.hosts.publication_times import PublicationTimes
+from freshet.schedule.hosts.shared_events import MIN_SHORT_CHANGES
 from freshet.schedule.page_states import LookBatch
-from freshet.schedule.publication_times import PublicationTimes
-from freshet.schedule.shared_events import MIN_SHORT_CHANGES
 from tests.schedule.bayes_samples import bayes_policy, pages, visits
 
 EVEN = (np.ones(24, np.float32), np.ones(7, np.float32))

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.core.tables import DAY_SECONDS
-from freshet.schedule import shared_events as module
-from freshet.schedule.kernels import shared_events as kernels
-from freshet.schedule.kernels.shared_events import BIN_COUNT
+from freshet.schedule.hosts import shared_events as module
+from freshet.schedule.hosts.kernels import shared_events as kernels
+from freshet.schedule.hosts.kernels.shared_events import BIN_COUNT
+from freshet.schedule.hosts.shared_events import HazardCorrections, SharedEvents
 from freshet.schedule.page_states import PageStates
-from freshet.schedule.shared_events import HazardCorrections, SharedEvents
 from tests.schedule.bayes_samples import pages, visits
 
 EVENT_RATE = 0.02

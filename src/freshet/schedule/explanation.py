@@ -8,9 +8,9 @@ from freshet.core.tables import DAY_SECONDS, PolicyExplanation, SharedEventRepor
 from freshet.core.types import FloatArray
 from freshet.schedule.cadence import POISSON_CELLS
 from freshet.schedule.forecast_model import ForecastModel
+from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS, WEEK_DAYS
+from freshet.schedule.hosts.kernels.shared_events import BINS_PER_DAY, WINDOW_DAYS
 from freshet.schedule.kernels.posterior import survival_of_cells
-from freshet.schedule.kernels.publication_times import DAY_HOURS, WEEK_DAYS
-from freshet.schedule.kernels.shared_events import BINS_PER_DAY, WINDOW_DAYS
 from freshet.schedule.page_states import LookBatch
 
 LOW_QUANTILE, MEDIAN, HIGH_QUANTILE = 0.05, 0.5, 0.95

@@ -11,14 +11,14 @@ from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.cadence import CrawlCadence
 from freshet.schedule.columns import row_blocks
+from freshet.schedule.hosts.publication_times import PublicationTimes
+from freshet.schedule.hosts.shared_events import SharedEvents
 from freshet.schedule.kernels.posterior import Exposure, survival_of_cells
 from freshet.schedule.kernels.visit_values import weigh_values
 from freshet.schedule.objectives import CrawlObjective, PageScores, concatenate_scores
 from freshet.schedule.page_states import LookBatch, PageStates
 from freshet.schedule.posterior import RatePosterior
 from freshet.schedule.prior import HierarchicalPrior
-from freshet.schedule.publication_times import PublicationTimes
-from freshet.schedule.shared_events import SharedEvents
 
 PRIOR_STEPS, FIRST_PRIOR_STEPS = 2, 6
 MIN_SURVIVAL = 1e-3

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray
 from freshet.schedule.columns import SmallFloatArray
+from freshet.schedule.hosts.shared_events import HazardCorrections
 from freshet.schedule.kernels import posterior as kernels
 from freshet.schedule.kernels import visit_values
 from freshet.schedule.kernels.posterior import Exposure, PriorRows
 from freshet.schedule.page_states import LookBatch
-from freshet.schedule.shared_events import HazardCorrections
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import NOT_FOUND, ColumnSpec, GrowableColumns, SmallFloatArray
-from freshet.schedule.kernels import event_fits
-from freshet.schedule.kernels.event_fits import CarriedLooks, EventTables
-from freshet.schedule.kernels.shared_events import BIN_COUNT, BINS_PER_DAY
+from freshet.schedule.hosts.kernels import event_fits
+from freshet.schedule.hosts.kernels.event_fits import CarriedLooks, EventTables
+from freshet.schedule.hosts.kernels.shared_events import BIN_COUNT, BINS_PER_DAY
 
 TABLE_COLUMNS = {
     "first_bin": ColumnSpec(np.float64),

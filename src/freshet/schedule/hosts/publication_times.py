@@ -20,10 +20,10 @@ from freshet.schedule.columns import (
     GrowableColumns,
     SmallFloatArray,
 )
-from freshet.schedule.kernels import publication_times as kernels
-from freshet.schedule.kernels.publication_times import DAY_HOURS, WEEK_DAYS, WEEK_HOURS
+from freshet.schedule.hosts.kernels import publication_times as kernels
+from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS, WEEK_DAYS, WEEK_HOURS
+from freshet.schedule.hosts.shared_events import MIN_SHORT_CHANGES, SHORT_GAP_DAYS
 from freshet.schedule.page_states import LookBatch
-from freshet.schedule.shared_events import MIN_SHORT_CHANGES, SHORT_GAP_DAYS
 
 FIT_STEPS, FIRST_FIT_STEPS = 2, 10
 FIT_INTERVAL_DAYS, MAX_FITTED_HOSTS = 0.25, 200

@@ -22,9 +22,9 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import NOT_FOUND, SPARE_DIVISOR, GrowableColumns
 from freshet.schedule.hosts.event_columns import HOST_COLUMNS, INITIAL_EVENT_RATE, LOOK_COLUMNS
 from freshet.schedule.hosts.hazard_tables import CARRIED_COLUMNS, TABLE_COLUMNS, HazardTables
-from freshet.schedule.kernels import event_fits, event_looks
-from freshet.schedule.kernels import shared_events as kernels
-from freshet.schedule.kernels.shared_events import BINS_PER_DAY
+from freshet.schedule.hosts.kernels import event_fits, event_looks
+from freshet.schedule.hosts.kernels import shared_events as kernels
+from freshet.schedule.hosts.kernels.shared_events import BINS_PER_DAY
 from freshet.schedule.page_states import LookBatch, PageStates
 
 MIN_HOST_PAGES = 8

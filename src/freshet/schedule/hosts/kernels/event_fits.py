@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import SmallFloatArray
-from freshet.schedule.kernels.shared_events import (
+from freshet.schedule.hosts.kernels.shared_events import (
     BIN_COUNT,
     BINS_PER_DAY,
     HostLooks,
