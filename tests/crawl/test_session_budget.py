@@ -1,7 +1,7 @@
 """What a day's budget pays for, and what is left of it after it was lowered."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from freshet.archive.observation import NOT_BOOKED
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
-from freshet.core.tables import HostCaps
+from freshet.core.tables import ChoiceTable, HostCaps
 from freshet.core.types import Outcome
 from freshet.crawl.fetch_job import CrawlDaySpending
 from tests.crawl.crawl_samples import (
@@ -148,3 +148,26 @@ def test_a_crawl_that_hosts_keep_waiting_draws_again_when_they_say_so(folder: Pa
     clock = FixedClock(NOON)
     with crawling(folder, clock, "240/day") as session:
         assert session.draw_jobs(NOON + SOON, 100, HostCaps(default_limit=0)).next_draw is None
+
+
+def test_pages_are_chosen_for_the_time_at_which_their_requests_start(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "20/day") as session:
+        visit_all(session, clock)
+        clock.at = NOON + timedelta(hours=12, minutes=1)
+        first = draw(session, clock)
+        chosen_for: list[datetime] = []
+        choose = session.policy.choose
+
+        def choose_and_keep_time(now: datetime, count: int, caps: HostCaps) -> ChoiceTable:
+            chosen_for.append(now)
+            return choose(now, count, caps)
+
+        monkeypatch.setattr(session.policy, "choose", choose_and_keep_time)
+        ahead = clock.now() + timedelta(hours=3)
+        jobs = session.draw_jobs(ahead, 100, HostCaps()).jobs
+    assert len(first) == 1
+    assert clock.now() < jobs[0].not_before <= ahead
+    assert chosen_for == [jobs[0].not_before]

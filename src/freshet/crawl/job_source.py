@@ -108,7 +108,7 @@ class JobSource:
         room = max(0, min(room - len(self._sample_jobs), self.day_budget.remaining(now)))
         paced_count = min(room, self.day_budget.allowed_until(until, now))
         unpaced_count = min(room, self.frontier.count_unpaced())
-        choices = self._choose(now, paced_count, unpaced_count, caps)
+        choices = self._choose(self._start_time(now, until), paced_count, unpaced_count, caps)
         try:
             jobs = self._lease(now, choices)
         except StorageError:
@@ -194,6 +194,14 @@ class JobSource:
         self.frontier.mark_in_flight(ids)
         self.day_budget.skip_in_pace(requests, now)
         return caps
+
+    def _start_time(self, now: datetime, until: datetime) -> datetime:
+        """Return when the next paced job starts: its page is chosen for that time.
+
+        Jobs are drawn ahead by a fraction of a second, which is hours on a fast clock.
+        """
+        due_time = self.day_budget.pace(now).due_time(self.day_budget.spent)
+        return max(now, min(due_time, until))
 
     def _choose(
         self, now: datetime, paced_count: int, unpaced_count: int, caps: HostCaps
