@@ -1,0 +1,1 @@
+"""The contents of pages as columns, for models that learn from them."""

@@ -1,0 +1,1 @@
+"""What can be predicted of a page: the labels that models learn."""
