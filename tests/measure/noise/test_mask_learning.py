@@ -204,6 +204,39 @@ def test_a_learnt_rule_that_hides_lasting_news_again_and_again_goes() -> None:
     assert learn_mask(noise_looks, mask) == Mask(5)
 
 
+def suggestion_looks(suggestions: str) -> list[NoiseLook]:
+    """Return looks at a page whose aside shows one suggestion each, named by a letter."""
+    moments = times(len(suggestions))
+    bodies = [f"<aside>suggestion {letter}</aside>" for letter in suggestions]
+    return [NoiseLook(view(body), time) for body, time in zip(bodies, moments, strict=True)]
+
+
+def test_a_rotating_text_that_stayed_by_chance_is_hidden_when_it_comes_and_goes_again() -> None:
+    hidden = MaskRule("/html/body/aside", "learnt")
+    shown = replace(hidden, but=("suggestion a",))
+    noise_looks = suggestion_looks("abcabdcaeb")
+    assert correct_mask(noise_looks, Mask(4, (shown,))) == Mask(5, (hidden,))
+    assert learn_mask(noise_looks, Mask(4, (shown,))) == Mask(5, (hidden,))
+
+
+@pytest.mark.parametrize(
+    "suggestions", ["bcaaaaaaaaaa", "bcdaaaaaaaeb", "aaaaaabcdefg", "bcbcbcbcb"]
+)
+def test_a_text_that_stays_or_stayed_and_did_not_return_remains_visible(suggestions: str) -> None:
+    mask = Mask(4, (MaskRule("/html/body/aside", "learnt", but=("suggestion a",)),))
+    assert correct_mask(suggestion_looks(suggestions), mask) is None
+
+
+def test_a_text_that_stays_for_six_looks_in_a_rotating_choice_is_no_news_yet() -> None:
+    rng = Random(4)
+    hidden = MaskRule("/html/body/aside", "learnt")
+    bodies = ["".join(rng.sample("bcdefghijkl", 3)) for _ in range(6)]
+    bodies += ["a" + "".join(rng.sample("bcdefghijkl", 2)) for _ in range(6)]
+    pages = ("".join(f"<aside>suggestion {letter}</aside>" for letter in body) for body in bodies)
+    noise_looks = [NoiseLook(view(page), time) for page, time in zip(pages, times(12), strict=True)]
+    assert correct_mask(noise_looks, Mask(4, (hidden,))) is None
+
+
 def test_a_rule_made_by_hand_stays_whatever_it_hides() -> None:
     mask = Mask(4, (MaskRule("/html/body/aside"),))
     bodies = ["<aside>a</aside>", *["<aside>The bridge is open</aside>"] * 4]

@@ -1,7 +1,8 @@
 """Learn the mask of a page from its looks.
 
 No rule hides text that stays: every rule is tried on all looks. Where a learned rule hides text
-that came to stay, that text becomes visible again; a rule with several such texts is removed.
+that came to stay, that text becomes visible again; a rule with several such texts is removed. A
+text that had stayed by chance, and comes and goes again, is hidden again.
 """
 
 from collections.abc import Iterator, Sequence
@@ -94,8 +95,17 @@ def _corrected_rule(rule: MaskRule, evaluator: RuleEvaluator) -> MaskRule | None
     lasting_lines = evaluator.lasting_lines(
         Mask(0, (rule,)), only_new=is_short, min_bursts=LASTING_BURSTS_IN_ROTATION
     )
-    exceptions = (*rule.but, *lasting_lines)
+    exceptions = (*_lasting_exceptions(rule, evaluator), *lasting_lines)
     return replace(rule, but=exceptions) if len(exceptions) <= MAX_EXCEPTIONS else None
+
+
+def _lasting_exceptions(rule: MaskRule, evaluator: RuleEvaluator) -> tuple[str, ...]:
+    """Return a rule's exceptions without the lines that come and go again."""
+    if not rule.but:
+        return ()
+    evaluator.spend_work()
+    returning_lines = evaluator.returning_lines(Mask(0, (replace(rule, but=()),)))
+    return tuple(line for line in rule.but if line not in returning_lines)
 
 
 def _visible_pages(

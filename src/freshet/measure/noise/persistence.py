@@ -1,12 +1,13 @@
 """Find texts that stay on a page for several bursts in a row, and therefore are not noise."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, log
 
 LASTING_BURSTS = 3
 LASTING_BURSTS_IN_ROTATION = 5
 MAX_BURSTS_BY_CHANCE = 9
-CHANCE_LEVEL = 0.01
+# A mask is checked every few looks, so the probability of an error must be small in one check.
+CHANCE_LEVEL = 0.001
 MIN_RETURNING_TEXTS = 2
 
 BurstRuns = list[tuple[int, int]]
@@ -46,7 +47,7 @@ def lasting_texts(
     ['a']
     """
     runs_by_text = {text: text_runs(text, shown) for text in sorted(texts)}
-    is_rotating = sum(len(runs) > 1 for runs in runs_by_text.values()) >= MIN_RETURNING_TEXTS
+    is_rotating = _is_rotation(runs_by_text)
     run_count = sum(map(len, runs_by_text.values()))
     burst_count = sum(length for runs in runs_by_text.values() for _, length in runs)
 
@@ -59,6 +60,24 @@ def lasting_texts(
         return any(length >= needed and (start > 0 or not only_new) for start, length in runs)
 
     return [text for text, runs in runs_by_text.items() if stayed(runs)]
+
+
+def returning_texts(texts: frozenset[str], shown: ShownTexts) -> list[str]:
+    """Return the texts of a rotating choice that came and went, and stayed at no time.
+
+    >>> returning_texts(frozenset("abc"), [*map(frozenset, ("ac", "b", "a", "b"))])
+    ['a', 'b']
+    """
+    runs_by_text = {text: text_runs(text, shown) for text in sorted(texts)}
+    if not _is_rotation(runs_by_text):
+        return []
+    lasting = lasting_texts(texts, shown)
+    return [text for text, runs in runs_by_text.items() if len(runs) > 1 and text not in lasting]
+
+
+def _is_rotation(runs_by_text: Mapping[str, BurstRuns]) -> bool:
+    """Return whether several texts disappear and return."""
+    return sum(len(runs) > 1 for runs in runs_by_text.values()) >= MIN_RETURNING_TEXTS
 
 
 def _min_bursts_in_rotation(other_runs: int, other_bursts: int) -> int:

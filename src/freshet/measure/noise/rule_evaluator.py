@@ -8,7 +8,12 @@ from freshet.measure.noise.mask import Mask, hidden_spans
 from freshet.measure.noise.mask_pattern import TextSpan
 from freshet.measure.noise.observed_looks import NoiseLook, burst_indices
 from freshet.measure.noise.page_lines import hidden_lines
-from freshet.measure.noise.persistence import LASTING_BURSTS, lasting_texts
+from freshet.measure.noise.persistence import (
+    LASTING_BURSTS,
+    ShownTexts,
+    lasting_texts,
+    returning_texts,
+)
 
 MAX_HIDDEN_SHARE = 0.5
 
@@ -41,13 +46,21 @@ class RuleEvaluator:
 
         A text that stays may move, so it counts anywhere on the page.
         """
+        return lasting_texts(
+            *self._hidden_and_shown(mask), only_new=only_new, min_bursts=min_bursts
+        )
+
+    def returning_lines(self, mask: Mask) -> list[str]:
+        """Return hidden lines of a rotating choice that came and went, and did not stay."""
+        return returning_texts(*self._hidden_and_shown(mask))
+
+    def _hidden_and_shown(self, mask: Mask) -> tuple[frozenset[str], ShownTexts]:
+        """Return all lines that a mask hides, and the lines of the page at each burst."""
         hidden_texts = [
             frozenset(self.hidden_lines(mask, look_indices[0])) for look_indices in self.bursts
         ]
         shown = [lines | texts for lines, texts in zip(self._lines, hidden_texts, strict=True)]
-        return lasting_texts(
-            frozenset().union(*hidden_texts), shown, only_new=only_new, min_bursts=min_bursts
-        )
+        return frozenset().union(*hidden_texts), shown
 
     def hidden_lines(self, mask: Mask, look_index: int) -> list[str]:
         """Return the lines that a mask hides at a look."""
