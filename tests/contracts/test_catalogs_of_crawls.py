@@ -97,6 +97,14 @@ class TestSpending:
         assert catalog.spending(TODAY) == DailySpending(1, exploratory_requests=1)
         assert catalog.spending(TOMORROW) == DailySpending()
 
+    def test_pages_that_a_worker_holds_already_are_booked_as_exploratory_once(
+        self, catalog: Catalog
+    ) -> None:
+        a, b = add(catalog, new_page("a"), new_page("b"))
+        catalog.lease_pages("one", [a], NOW, NOW + DAY, day=TODAY, exploratory_ids={a})
+        catalog.lease_pages("one", [a, b], NOW, NOW + DAY, day=TODAY, exploratory_ids={a, b})
+        assert catalog.spending(TODAY) == DailySpending(2, exploratory_requests=2)
+
     def test_spending_is_returned_from_a_day_on(self, catalog: Catalog) -> None:
         catalog.book_requests(TOMORROW, 1, 2, 3, 4)
         catalog.book_requests(TODAY, 5)

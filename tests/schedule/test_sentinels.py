@@ -5,7 +5,7 @@ import pytest
 
 from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps
-from freshet.schedule.bayes_policy import BayesPolicy
+from freshet.schedule.bayes_policy import SMOOTHING_VISITS, BayesPolicy
 from freshet.schedule.objectives import ObjectiveName
 from freshet.schedule.sentinels import GAINING_SHARE
 from tests.schedule.bayes_samples import bayes_policy, choose, pages, visits
@@ -50,6 +50,30 @@ def test_pages_are_exploratory_if_others_have_a_higher_value(objective: Objectiv
     assert explore(rows, values, 0.25).tolist() == [False, False, True]
     assert explore(rows, values, 0.2).tolist() == [False, False, False]
     assert explore(rows, values, np.inf).tolist() == [True, False, True]
+
+
+@each_objective
+def test_a_host_limit_that_keeps_better_pages_out_makes_no_visit_exploratory(
+    objective: ObjectiveName,
+) -> None:
+    policy = quiet_policy(objective)
+    policy.learn(visits(range(HOST_PAGES), 9.0, True))
+    policy.multiplier = 1e-3
+    limited = HostCaps(default_limit=1)
+    choices = policy.choose(from_epoch(NOW), 2, limited)
+    assert sorted((choices.pages // HOST_PAGES).tolist()) == [0, 1]
+    assert choices.exploratory is not None
+    assert not choices.exploratory.any()
+
+
+@each_objective
+def test_the_multiplier_moves_if_every_chosen_page_is_a_sentinel(objective: ObjectiveName) -> None:
+    policy = quiet_policy(objective)
+    best_value = policy.page_scores(np.arange(2 * HOST_PAGES), NOW).values.max()
+    policy.multiplier = before = 0.05
+    chosen = policy.choose(from_epoch(NOW), 1, HostCaps())
+    assert policy._sentinels._are_among(policy.page_states.find_rows(chosen.pages)).all()
+    assert policy.multiplier == pytest.approx(before + (best_value - before) / SMOOTHING_VISITS)
 
 
 def test_sentinels_stay_the_same_pages_when_others_are_forgotten() -> None:

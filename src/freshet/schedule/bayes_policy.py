@@ -129,10 +129,10 @@ class BayesPolicy:
             self._threshold = 0.0
             self._due_pages.mark_all()
             rows, scores, chosen = self._choose_rows(seconds, k, caps, len(self.page_states))
-        lowest_value = kth_highest(scores.values, k)
-        values = scores.values[chosen]
+        values, lowest_value = scores.values[chosen], self._lowest_own_value(rows, scores, k, caps)
         exploratory = self._sentinels.exploratory(rows[chosen], values, lowest_value)
-        self._move_multiplier(values[~self._sentinels.below_others(rows[chosen], values)])
+        others = values[~self._sentinels.below_others(rows[chosen], values)]
+        self._move_multiplier(others if len(others) else np.full(len(values), lowest_value))
         order = self._order(scores, chosen)
         chosen, exploratory = chosen[order], exploratory[order]
         self.page_states.mark_pending(rows[chosen])
@@ -277,6 +277,18 @@ class BayesPolicy:
         if len(values) > MAX_RESERVE_RATIO * reserve:
             rank = max(1, reserve)
             self._threshold = max(self._threshold, float(np.partition(values, -rank)[-rank]))
+
+    def _lowest_own_value(
+        self, rows: NDArray[np.intp], scores: PageScores, k: int, caps: HostCaps
+    ) -> float:
+        """Return the lowest value among the k pages of the highest own value within host limits.
+
+        It is minus infinity if there are fewer pages.
+        """
+        if self.page_states.are_unlimited(caps, k):
+            return kth_highest(scores.values, k)
+        best = self.page_states.select_top_k(rows, scores.values, k, caps, tie_breaker(self.seed))
+        return float(scores.values[best].min()) if 0 < k == len(best) else -np.inf
 
     def _max_choices(self, seconds: float, caps: HostCaps) -> int:
         """Return the largest number of pages that host limits allow to choose."""

@@ -267,6 +267,10 @@ class PageStates:
         limits[rows[rows != NOT_FOUND]] = caps.limits[rows != NOT_FOUND]
         return limits
 
+    def are_unlimited(self, caps: HostCaps, k: int) -> bool:
+        """Return whether host limits allow any choice of k pages."""
+        return caps.default_limit >= k and not np.any(caps.limits < k)
+
     def days_since_look(self, rows: NDArray[Any], now: float, never: float = np.inf) -> FloatArray:
         """Return the days since each page's last look, at least 0, or ``never`` if it had none.
 

@@ -49,8 +49,43 @@ def test_fractions_of_visits_are_owed() -> None:
     for hour in range(60):
         choices = policy.choose(NOW + timedelta(hours=hour), 2, HostCaps())
         choosers.update(choices.choosers or ())
-        policy.release(choices.pages)
+        policy.learn(visits(choices.pages, 10.0 + hour / 24))
     assert choosers == {"": 118, "nutch": 1, "round-robin": 1}
+
+
+def test_visits_that_were_chosen_and_released_are_owed_again() -> None:
+    policy, choosers = guarded_policy(), Counter[str]()
+    for hour in range(60):
+        choices = policy.choose(NOW + timedelta(hours=hour), 50, HostCaps())
+        policy.release(choices.pages)
+        policy.release(choices.pages)
+        assert policy._owed_visits == pytest.approx([0.0, 0.0], abs=0.1)
+    for hour in range(60, 160):
+        choices = policy.choose(NOW + timedelta(hours=hour), 20, HostCaps())
+        assert len(choices) == 20
+        choosers.update((choices.choosers or ())[:2])
+        policy.release(choices.pages[2:])
+        policy.learn(visits(choices.pages[:2], 10.0 + hour / 24))
+    assert -1.0 <= policy._owed_visits.min() <= policy._owed_visits.max() <= 3.0
+
+
+def test_a_probe_of_a_page_that_the_default_chose_too_is_not_exploratory() -> None:
+    choices = guarded_policy().choose(NOW, PAGES, HostCaps())
+    assert Counter(choices.choosers)["round-robin"] == 2
+    assert choices.exploratory is not None
+    assert not choices.exploratory.any()
+
+
+def test_hosts_keep_limits_above_the_default_when_alternatives_choose() -> None:
+    policy = guarded_policy()
+    prefer(policy, 2)
+    hosts = np.array([0, 1], np.uint64)
+    caps = HostCaps(hosts=hosts, limits=np.array([4, 3]), default_limit=1)
+    choices = policy.choose(NOW, PAGES, caps)
+    counts = Counter((choices.pages // 4).tolist())
+    assert counts[0] == 4
+    assert counts[1] == 3
+    assert len(choices) == 7 + PAGES // 4 - 2
 
 
 def test_the_default_gives_up_its_least_valuable_choices() -> None:

@@ -44,12 +44,12 @@ class CrawlTables(TableStore):
         of the exploratory pages are counted.
         """
         with self._write_engine.begin() as connection:
-            count_before = _count_leases(connection, worker)
+            held_before = _leased_pages(connection, worker, page_ids)
             leased = self._lease_pages(connection, Lease(0, worker, now, until), page_ids)
             if day is not None:
-                new_leases = _count_leases(connection, worker) - count_before
-                exploratory_count = len(leased.intersection(exploratory_ids))
-                booking = DailySpending(new_leases, exploratory_requests=exploratory_count)
+                new_leases = leased - held_before
+                exploratory_count = len(new_leases.intersection(exploratory_ids))
+                booking = DailySpending(len(new_leases), exploratory_requests=exploratory_count)
                 self._book_requests(connection, day, booking)
         return [page_id for page_id in page_ids if page_id in leased]
 
@@ -245,9 +245,14 @@ def end_leases(connection: Connection, page_ids: Iterable[int]) -> None:
             connection.execute(statement.values(asked=None))
 
 
-def _count_leases(connection: Connection, worker: str) -> int:
-    query = select(func.count()).select_from(leases).where(leases.c.worker == worker)
-    return connection.execute(query).scalar_one()
+def _leased_pages(connection: Connection, worker: str, page_ids: Sequence[int]) -> set[int]:
+    """Return which of some pages a worker holds."""
+    query = select(leases.c.page_id).where(leases.c.worker == worker)
+    return {
+        page_id
+        for chunk in split_chunks(list(page_ids))
+        for page_id in connection.execute(query.where(leases.c.page_id.in_(chunk))).scalars()
+    }
 
 
 def _delete_leases(connection: Connection, deletion: Delete) -> list[Lease]:

@@ -113,8 +113,9 @@ class GuardedPolicy:
 
     def release(self, pages: PageIdArray) -> None:
         """Make pages that were chosen and not visited available again."""
-        self.default.release(pages)
-        self._set_chooser(self._page_states.known_rows(pages), NOBODY)
+        rows = self._page_states.known_rows(pages)
+        self._return_visits(rows[self._page_states.pending[rows]])
+        self._release(rows)
 
     def next_time(self, now: datetime) -> datetime | None:
         """Return when a page can next be chosen."""
@@ -134,11 +135,14 @@ class GuardedPolicy:
             return choices
         is_sentinel = _flags(choices)[seen]
         replaced = seen[np.lexsort((choices.values[seen], is_sentinel))[: counts.sum()]]
-        self.release(choices.pages[replaced])
+        replaced_pages = choices.pages[replaced]
+        self._release(self._page_states.find_rows(replaced_pages))
         parts = [_select(choices, np.setdiff1d(np.arange(k), replaced))]
         for number, count in enumerate(counts.tolist()):
             rest = self._remaining_caps(caps, parts)
-            parts.append(self._choose_by_alternative(number, now, count, rest))
+            probes = self._choose_by_alternative(number, now, count, rest)
+            is_other = ~np.isin(probes.pages, replaced_pages)
+            parts.append(replace(probes, exploratory=_flags(probes) & is_other))
         missing = k - sum(map(len, parts))
         if missing:
             parts.append(self._choose_by_default(now, missing, self._remaining_caps(caps, parts)))
@@ -212,10 +216,23 @@ class GuardedPolicy:
         """Return how many of the next k visits each alternative chooses; fractions are owed."""
         owed = np.minimum(self._owed_visits + k * self.judge.weights[1:], k + 1.0)
         self._owed_visits = owed
-        counts = np.floor(owed).astype(np.intp)
+        counts = np.floor(np.maximum(owed, 0.0)).astype(np.intp)
         before = np.cumsum(counts) - counts
         visits: NDArray[np.intp] = np.clip(k - before, 0, counts)
         return visits
+
+    def _return_visits(self, rows: NDArray[Any]) -> None:
+        """Undo the count of chosen visits that are not made: alternatives are owed them again."""
+        choosers = self._page_states.column(LABEL_COLUMN)[rows] & kernels.CHOOSER_MASK
+        is_seen = np.isfinite(self._page_states.last_look[rows])
+        counted = np.bincount(choosers[is_seen], minlength=DEFAULT_CHOOSER + len(MIXED_POLICIES))
+        visits = counted[DEFAULT_CHOOSER:]
+        self._owed_visits += visits[1:] - visits.sum() * self.judge.weights[1:]
+
+    def _release(self, rows: NDArray[Any]) -> None:
+        """Make chosen pages available again."""
+        self._page_states.pending[rows] = False
+        self._set_chooser(rows, NOBODY)
 
     def _remaining_caps(self, caps: HostCaps, parts: list[ChoiceTable]) -> HostCaps:
         """Return what choices so far leave of the host limits."""
@@ -224,8 +241,8 @@ class GuardedPolicy:
         limits = states.host_limits(caps) - np.bincount(
             states.host[rows], minlength=len(states.hosts)
         )
-        is_limited = limits < caps.default_limit
-        return replace(caps, hosts=states.hosts.keys[is_limited], limits=limits[is_limited])
+        differs = limits != caps.default_limit
+        return replace(caps, hosts=states.hosts.keys[differs], limits=limits[differs])
 
     def _set_chooser(self, rows: NDArray[Any], chooser: int) -> None:
         """Note who chose the pending visits of pages."""
