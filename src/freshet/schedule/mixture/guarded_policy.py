@@ -3,6 +3,7 @@
 The simple policies are adaptive intervals, as in Apache Nutch, and round-robin. Each chooses at
 least one visit in a hundred in place of the default's least valuable ones. What the visits of all
 three found decides how many visits each gets (``policy_judge``). They share one set of page states.
+Round-robin gets further visits for pages that have waited for very long (``overdue_visits``).
 """
 
 from collections.abc import Mapping
@@ -35,6 +36,7 @@ from freshet.schedule.mixture.candidate_ranking import (
     OldestLookRanking,
 )
 from freshet.schedule.mixture.kernels import policy_judge as kernels
+from freshet.schedule.mixture.overdue_visits import OverdueVisits
 from freshet.schedule.mixture.policy_judge import PROBE_SHARE, RECENT_VISITS, PolicyJudge
 from freshet.schedule.objectives import ObjectiveName
 from freshet.schedule.page_states import RevisitDelays
@@ -42,6 +44,7 @@ from freshet.schedule.ranking_rules import NUTCH_STEPS
 
 MIXED_POLICIES = ("default", "nutch", "round-robin")
 LABEL_COLUMN = "chooser"
+VISITS_PER_DAY = "visits_per_day"
 NOBODY, DEFAULT_CHOOSER = 0, 1
 
 
@@ -67,10 +70,12 @@ class GuardedPolicy:
         )
         self.judge = PolicyJudge(MIXED_POLICIES, gains_fresh_days=objective == "freshness")
         self._page_states = self.default.page_states
+        oldest_first = OldestLookRanking(self._page_states, seed)
         self._alternatives: tuple[CandidateRanking, ...] = (
             AdaptiveIntervalRanking(self._page_states, seed),
-            OldestLookRanking(self._page_states, seed),
+            oldest_first,
         )
+        self._overdue_visits = OverdueVisits(self._page_states, oldest_first)
         self._owed_visits = np.zeros(len(self._alternatives))
 
     @property
@@ -131,6 +136,9 @@ class GuardedPolicy:
         self.judge.update(to_epoch(now) / DAY_SECONDS)
         seen = np.flatnonzero(np.isfinite(choices.ages))
         counts = self._visits_of_alternatives(len(seen) if len(choices) == k else 0)
+        overdue_count = self._overdue_visits.count(to_epoch(now), len(seen), caps)
+        counts[-1] = max(counts[-1], min(overdue_count, len(seen) - counts[:-1].sum()))
+        self._overdue_visits.add_visits(len(seen))
         if not counts.any():
             return choices
         is_sentinel = _flags(choices)[seen]
@@ -162,13 +170,19 @@ class GuardedPolicy:
 
     def report(self) -> PolicyReport:
         """Return the weights, and what cannot be learned again from visits."""
-        memory = {**self.default.report().memory, **self.judge.memory()}
+        memory = {
+            **self.default.report().memory,
+            **self.judge.memory(),
+            VISITS_PER_DAY: self._overdue_visits.visits_per_day,
+        }
         return PolicyReport(self.name, self.judge.weights_by_name, memory)
 
     def resume(self, report: PolicyReport) -> None:
         """Continue with the weights of a report."""
         self.default.resume(report)
         self.judge.resume(report.memory)
+        visits_per_day = report.memory.get(VISITS_PER_DAY, 0.0)
+        self._overdue_visits.visits_per_day = visits_per_day if visits_per_day < np.inf else 0.0
 
     def state(self) -> Mapping[str, Any]:
         """Return everything learned, as plain arrays and numbers."""
@@ -176,6 +190,7 @@ class GuardedPolicy:
             "judge": self.judge.memory(),
             "judge_sums": self.judge.sums.copy(),
             "owed_visits": self._owed_visits.copy(),
+            "visits_per_day": self._overdue_visits.visits_per_day,
         }
         return {**self.default.state(), **mixture}
 
@@ -185,6 +200,7 @@ class GuardedPolicy:
         self.judge.resume(state["judge"])
         self.judge.sums[:] = state["judge_sums"]
         self._owed_visits = np.array(state["owed_visits"], np.float64)
+        self._overdue_visits.visits_per_day = float(state["visits_per_day"])
         self._reset_candidates()
 
     def _choose_by_default(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
@@ -214,7 +230,7 @@ class GuardedPolicy:
 
     def _visits_of_alternatives(self, k: int) -> NDArray[np.intp]:
         """Return how many of the next k visits each alternative chooses; fractions are owed."""
-        owed = np.minimum(self._owed_visits + k * self.judge.weights[1:], k + 1.0)
+        owed = np.clip(self._owed_visits + k * self.judge.weights[1:], -1.0, k + 1.0)
         self._owed_visits = owed
         counts = np.floor(np.maximum(owed, 0.0)).astype(np.intp)
         before = np.cumsum(counts) - counts
@@ -228,6 +244,7 @@ class GuardedPolicy:
         counted = np.bincount(choosers[is_seen], minlength=DEFAULT_CHOOSER + len(MIXED_POLICIES))
         visits = counted[DEFAULT_CHOOSER:]
         self._owed_visits += visits[1:] - visits.sum() * self.judge.weights[1:]
+        self._overdue_visits.add_visits(-int(visits.sum()))
 
     def _release(self, rows: NDArray[Any]) -> None:
         """Make chosen pages available again."""
