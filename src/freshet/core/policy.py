@@ -78,8 +78,13 @@ class PolicyReport:
 class RefittingPolicy(Policy, Protocol):
     """A policy whose forecasts depend on the order in which it learns and fits."""
 
+    @property
+    def nbytes(self) -> int:
+        """Return the memory of everything learned, in bytes."""
+        ...
+
     def refit(self, now: datetime) -> None:
-        """Fit everything that is not learned visit by visit, as a crawl does every hour."""
+        """Fit everything that is not learned visit by visit, unless that was done in the hour."""
         ...
 
 

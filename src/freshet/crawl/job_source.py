@@ -34,6 +34,7 @@ from freshet.crawl.live_policy import (
     relearn_pages,
     visit_histories,
 )
+from freshet.crawl.policy_state import PolicyStateStore
 from freshet.crawl.policy_status import PolicyReportStore
 from freshet.record.collection_store import CollectionStore
 from freshet.record.fault_isolation import SYSTEM_ERRORS, describe_fault
@@ -68,7 +69,8 @@ class JobSource:
         self._catch_up = catch_up
         self._only_pages = frozenset(only_pages)
         self._latest_time = self._clock.now()
-        self.policy_reports = PolicyReportStore(self._catalog)
+        self._policy_reports = PolicyReportStore(self._catalog)
+        self._policy_states = PolicyStateStore(self._catalog)
         self.bursts = BurstSampler(self._catalog, self._settings)
         self.policy = build_live_policy(
             self._catalog,
@@ -99,6 +101,16 @@ class JobSource:
             self.policy.add(pages)
         self.policy.forget(change.removed)
         relearn_pages(self.policy, id_array(sorted(change.restored)), self.page_lookup)
+
+    def save_policy_if_due(self, now: datetime) -> None:
+        """Store the report of the policy every hour, and its state every few hours."""
+        self._policy_reports.save_if_due(self.policy, now)
+        self._policy_states.save_if_due(self.policy, now)
+
+    def save_policy(self, now: datetime) -> None:
+        """Store the report of the policy and its state."""
+        self._policy_reports.save(self.policy, now)
+        self._policy_states.save(self.policy, now)
 
     def draw(self, until: datetime, room: int, caps: HostCaps) -> JobBatch:
         """Lease and book the pages that are due by a time, at most ``room`` of them."""
@@ -152,7 +164,7 @@ class JobSource:
         The new policy does not know which pages are in flight.
         """
         if now < self._latest_time - CLOCK_SET_BACK:
-            self.policy_reports.save(self.policy, now)
+            self._policy_reports.save(self.policy, now)
             self.policy = build_live_policy(self._catalog, self._settings, now=now)
         self._latest_time = now
 

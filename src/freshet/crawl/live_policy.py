@@ -1,7 +1,7 @@
 """Builds the policy of a live crawl from a collection's pages and visits, and keeps it current."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import partial
 
@@ -27,6 +27,12 @@ from freshet.crawl.history_replay import (
     first_replayed_time,
     replay_visits,
     select_visits,
+)
+from freshet.crawl.policy_state import (
+    StoredPolicyState,
+    outdated_pages,
+    read_policy_state,
+    restore_policy,
 )
 from freshet.crawl.policy_status import resume_policy
 from freshet.record.fault_isolation import isolate_faults
@@ -72,31 +78,53 @@ def build_live_policy(
 ) -> Policy:
     """Return a policy that has learned all visits of the live pages, paused ones too.
 
-    It continues from the report that the last crawl by the same policy has stored. Visits after
-    ``now``, as a wrong clock leaves them, count as made now. ``also_read`` receives the same
+    It continues from the state that the last crawl by the same policy has stored. Without a state
+    it learns all visits in the order of time, and continues from the report of that crawl. Visits
+    after ``now``, as a wrong clock leaves them, count as made now. ``also_read`` receives the same
     visits, so that they are read once.
     """
-    policy, page_count = _policy_with_pages(catalog, settings)
     latest = np.inf if now is None else to_epoch(now)
-    replay_start = first_replayed_time(policy, latest, catalog.last_visit_id())
-    replayed = []
+    tables: Iterable[VisitTable] = catalog.live_visit_tables()
+    if also_read is not None:
+        tables = _read_also(tables, also_read)
+    stored = read_policy_state(catalog, policy_name(settings), latest)
+    if stored is None:
+        return _replayed_policy(catalog, settings, tables, latest)
+    tables = list(tables)
+    policy = _resumed_policy(catalog, settings, tables, latest, stored)
+    return policy or _replayed_policy(catalog, settings, tables, latest)
 
-    def load_pages(ids: Sequence[int]) -> PageTable:
-        columns = page_columns(catalog.pages_by_id(ids).values())
-        return page_table(columns, catalog.importance_by_page(), settings.page.importance)
+
+def _read_also(
+    tables: Iterable[VisitTable], also_read: Callable[[VisitTable], None]
+) -> Iterator[VisitTable]:
+    """Yield tables of visits; ``also_read`` receives them too."""
+    for visits in tables:
+        with isolate_faults("learning which pages change at every visit", "plan"):
+            also_read(visits)
+        yield visits
+
+
+def _replayed_policy(
+    catalog: Catalog, settings: Settings, tables: Iterable[VisitTable], latest: float
+) -> Policy:
+    """Return a policy that has learned all visits in the order of time."""
+    policy, page_count, replayed = _new_policy(settings), 0, []
+    for pages in _live_pages(catalog, settings):
+        policy.add(pages)
+        page_count += len(pages)
+    replay_start = first_replayed_time(policy, latest, catalog.last_visit_id())
+    load_pages = partial(_load_pages, catalog, settings)
 
     def learn(visits: VisitTable, history: VisitTable) -> None:
         learn_visits(policy, visits, PageLookup(load_pages, partial(_visits_of, history)))
 
-    for visits in catalog.live_visit_tables():
+    for visits in tables:
         bounded = replace(visits, times=np.minimum(visits.times, latest))
         is_replayed = bounded.times >= replay_start
         replayed.append(select_visits(bounded, is_replayed))
         earlier = select_visits(bounded, ~is_replayed)
         learn(earlier, earlier)
-        if also_read is not None:
-            with isolate_faults("learning which pages change at every visit", "plan"):
-                also_read(visits)
     if isinstance(policy, RefittingPolicy) and replayed:
         replay_visits(policy, concatenate_visits(replayed), page_count, learn)
     with isolate_faults("continuing from its last report", f"policy {policy.name}"):
@@ -104,19 +132,54 @@ def build_live_policy(
     return policy
 
 
-def _policy_with_pages(catalog: Catalog, settings: Settings) -> tuple[Policy, int]:
-    """Return a policy that knows the live pages and no visits, and the number of pages."""
-    policy = make_policy(
+def _resumed_policy(
+    catalog: Catalog,
+    settings: Settings,
+    tables: Sequence[VisitTable],
+    latest: float,
+    stored: StoredPolicyState,
+) -> Policy | None:
+    """Return a policy that continues from a stored state; None if that fails."""
+    policy, page_tables = _new_policy(settings), list(_live_pages(catalog, settings))
+    newer = list(catalog.live_visit_tables(after_visit_id=stored.last_visit_id))
+    if not (isinstance(policy, RefittingPolicy) and tables and page_tables):
+        return None
+    with isolate_faults("continuing from its stored state", f"policy {policy.name}"):
+        pages, history = concatenate_pages(page_tables), concatenate_visits(tables)
+        history = replace(history, times=np.minimum(history.times, latest))
+        lookup = PageLookup(partial(_load_pages, catalog, settings), partial(_visits_of, history))
+        restore_policy(policy, stored, pages)
+        if newer:
+            visits = concatenate_visits(newer)
+            visits = replace(visits, times=np.minimum(visits.times, latest))
+            replay_visits(
+                policy, visits, len(pages), lambda step, _: learn_visits(policy, step, lookup)
+            )
+        relearn_pages(policy, outdated_pages(policy, pages, history), lookup)
+        return policy
+    return None
+
+
+def _new_policy(settings: Settings) -> Policy:
+    """Return the configured policy without pages."""
+    return make_policy(
         configured_policy(settings),
         live=True,
         page_interval=settings.politeness.page_interval,
         longest_backoff_days=settings.politeness.longest_backoff,
     )
-    weights, page_count = catalog.importance_by_page(), 0
+
+
+def _live_pages(catalog: Catalog, settings: Settings) -> Iterator[PageTable]:
+    """Yield the live pages."""
+    weights = catalog.importance_by_page()
     for batch in catalog.live_page_columns():
-        policy.add(page_table(batch, weights, settings.page.importance))
-        page_count += len(batch.ids)
-    return policy, page_count
+        yield page_table(batch, weights, settings.page.importance)
+
+
+def _load_pages(catalog: Catalog, settings: Settings, ids: Sequence[int]) -> PageTable:
+    columns = page_columns(catalog.pages_by_id(ids).values())
+    return page_table(columns, catalog.importance_by_page(), settings.page.importance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +275,14 @@ def page_table(
         hash_names(pages.directories),
         np.array(importance, np.float64),
         np.full(len(pages.ids), np.nan),
+    )
+
+
+def concatenate_pages(tables: Sequence[PageTable]) -> PageTable:
+    """Return the pages of all tables in one."""
+    columns = (column.name for column in fields(PageTable))
+    return PageTable(
+        *(np.concatenate([getattr(table, name) for table in tables]) for name in columns)
     )
 
 

@@ -97,7 +97,7 @@ class CrawlSession:
         if self.jobs.frontier.is_stale():
             self.jobs.reload()
             self._recorder.clear_cache()
-        self.jobs.policy_reports.save_if_due(self.policy, self._clock.now())
+        self.jobs.save_policy_if_due(self._clock.now())
         return self.jobs.draw(until, room, caps)
 
     def record_observations(self, observations: Sequence[Observation]) -> list[RecordedVisit]:
@@ -201,6 +201,6 @@ class CrawlSession:
         )
 
     def release_all(self) -> None:
-        """Store the report of the policy, and release every lease of the crawl."""
-        self.jobs.policy_reports.save(self.policy, self._clock.now())
+        """Store report and state of the policy, and release every lease of the crawl."""
+        self.jobs.save_policy(self._clock.now())
         self._catalog.release_pages(LEASE_HOLDER)

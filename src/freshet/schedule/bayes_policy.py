@@ -174,8 +174,7 @@ class BayesPolicy:
         return replace(explanation, exploration_value=float(bonuses[0]))
 
     def refit(self, now: datetime) -> None:
-        """Fit the prior and the shared events to everything learned, and score all pages anew."""
-        self._fitted_period = np.nan
+        """Fit the prior and the shared events, unless that was done in the same hour."""
         self._refit_if_due(to_epoch(now))
 
     def report(self) -> PolicyReport:

@@ -165,7 +165,7 @@ class GuardedPolicy:
         return replace(self.default.explain(page, now), weights=self.judge.weights_by_name)
 
     def refit(self, now: datetime) -> None:
-        """Fit the default policy to everything learned."""
+        """Fit the default policy, unless that was done in the same hour."""
         self.default.refit(now)
 
     def report(self) -> PolicyReport:
