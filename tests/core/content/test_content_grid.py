@@ -1,5 +1,7 @@
 """The content of pages on a grid, sparse rows, and matrices of related pages."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from freshet.core.content.content_grid import ContentGrid, changed_steps
@@ -51,6 +53,19 @@ def test_a_grid_until_a_step_and_of_some_pages() -> None:
     assert (grid.page_count, grid.until(2).step_count) == (2, 3)
 
 
+def test_links_keep_the_targets_that_are_still_in_the_grid() -> None:
+    grid = replace(small_grid(), link_targets=np.array([1], np.int32))
+    assert grid.select(np.array([1], np.int32)).link_targets.tolist() == [0]
+    assert grid.select(np.array([0], np.int32)).link_targets.tolist() == [-1]
+    assert small_grid().select(np.array([0], np.int32)).link_targets.tolist() == []
+
+
+def test_the_last_version_of_a_page_is_the_last_known_one() -> None:
+    grid = small_grid()
+    assert grid.until(2).last_versions().tolist() == [1, 2]
+    assert grid.until(0).last_versions().tolist() == [0, -1]
+
+
 def test_texts_that_are_equal_in_two_versions_are_no_change() -> None:
     grid = small_grid()
     same = grid.text_hashes.copy()
@@ -72,3 +87,4 @@ def test_related_pages_are_sorted_by_weight_and_cut() -> None:
     assert related.closest(2).of(0)[1].tolist() == [0.9, 0.2]
     assert related.closest(2).of(1)[0].tolist() == []
     assert len(collect_related([])) == 0
+    assert collect_related([first], is_sorted=True).of(0)[0].tolist() == [3, 5, 1]

@@ -1,6 +1,6 @@
 """The content of pages at the steps of a common time grid: what content-based models learn from."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -8,6 +8,11 @@ from freshet.core.content.sparse_rows import SparseRows
 from freshet.core.types import FloatArray, HashArray, IndexArray
 
 NO_VERSION = -1
+NO_PAGE = -1
+
+
+def _no_targets() -> IndexArray:
+    return np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +21,8 @@ class ContentGrid:
 
     ``versions[page, step]`` is a row of ``terms`` (counts of terms, columns as in ``vocabulary``)
     and of ``links`` (ones for link targets), or NO_VERSION while nothing is known of the page.
-    ``text_hashes`` tells whether the texts of two versions differ.
+    ``text_hashes`` tells whether the texts of two versions differ. ``link_targets`` has the page
+    to which each column of ``links`` leads, or NO_PAGE; it is empty if no page is linked.
     """
 
     page_names: tuple[str, ...]
@@ -27,6 +33,7 @@ class ContentGrid:
     vocabulary: HashArray
     text_hashes: HashArray
     links: SparseRows
+    link_targets: IndexArray = field(default_factory=_no_targets)
 
     @property
     def page_count(self) -> int:
@@ -42,13 +49,24 @@ class ContentGrid:
         """Return what was known at a step: the grid without later steps."""
         return replace(self, times=self.times[: step + 1], versions=self.versions[:, : step + 1])
 
+    def last_versions(self) -> IndexArray:
+        """Return the last known version of each page, or NO_VERSION."""
+        steps = np.where(self.versions != NO_VERSION, np.arange(self.step_count), -1)
+        last_steps = steps.max(axis=1, initial=-1)
+        padded = np.column_stack([self.versions, np.full(self.page_count, NO_VERSION)])
+        last_versions: IndexArray = padded[np.arange(self.page_count), last_steps]
+        return last_versions.astype(np.int32)
+
     def select(self, pages: IndexArray) -> "ContentGrid":
-        """Return the grid of some pages."""
+        """Return the grid of some pages; links to other pages lose their targets."""
+        new_indices = np.full(self.page_count + 1, NO_PAGE, np.int32)
+        new_indices[pages] = np.arange(len(pages))
         return replace(
             self,
             page_names=tuple(self.page_names[page] for page in pages.tolist()),
             hosts=self.hosts[pages],
             versions=self.versions[pages],
+            link_targets=new_indices[self.link_targets],
         )
 
 

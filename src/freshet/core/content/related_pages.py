@@ -39,9 +39,11 @@ class RelatedPages:
 
 
 def collect_related(
-    rows: Iterable[tuple[IndexArray, FloatArray, IndexArray]],
+    rows: Iterable[tuple[IndexArray, FloatArray, IndexArray]], *, is_sorted: bool = False
 ) -> RelatedPages:
-    """Build the matrix from its rows: related pages, weights and lags, in any order.
+    """Build the matrix from its rows: related pages, weights and lags.
+
+    The rows are sorted by weight, then page, unless they are sorted already.
 
     >>> row = np.array([4, 7], np.int32), np.array([0.1, 0.9]), np.zeros(2, np.int32)
     >>> collect_related([row]).of(0)[0].tolist()
@@ -50,6 +52,8 @@ def collect_related(
     sizes, pages, weights, lags = [], [], [], []
     for row_pages, row_weights, row_lags in rows:
         order = np.lexsort((row_pages, -row_weights))
+        if is_sorted:
+            order = np.arange(len(row_pages))
         sizes.append(len(order))
         pages.append(row_pages[order])
         weights.append(row_weights[order])
