@@ -1,16 +1,12 @@
-"""Writes the tables of the document from the stored figures, so that they cannot differ.
+"""Writes the tables of the document from the stored figures, so that they cannot differ."""
 
-A table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->``; all other text is
-left unchanged.
-"""
-
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import TypeVar
 
+from experiments.document_tables import markdown_lines, replace_tables
 from experiments.gp4c.data import TRACES
 from experiments.gp4c.evaluation import (
     ChosenFormulaRow,
@@ -28,7 +24,6 @@ from experiments.gp4c.paper_figures import METRICS
 
 NO_VALUE = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
-TABLE_PATTERN = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 METRIC_LABELS = {"changerate": "ChangeRate", "ndcg": "NDCG"}
 METHODS = (
     *("rand", "age", "nad", "nad-cycle", "sad", "sad-cycle", "aad", "aad-cycle", "gad"),
@@ -52,17 +47,12 @@ Lines = Iterator[Sequence[str]]
 
 def fill_tables(text: str, figures: ExpectedFigures) -> str:
     """Return a document with new tables."""
-
-    def written_anew(match: re.Match[str]) -> str:
-        return match[1] + "".join(f"{line}\n" for line in markdown(match[2], figures)) + match[3]
-
-    return TABLE_PATTERN.sub(written_anew, text)
+    return replace_tables(text, lambda name: TABLES[name].lines(figures))
 
 
 def markdown(name: str, figures: ExpectedFigures) -> list[str]:
     """Return the lines of a table."""
-    head, *body = (f"| {' | '.join(line)} |" for line in TABLES[name].lines(figures))
-    return [head, f"|{'---|' * (head.count(' | ') + 1)}", *body]
+    return markdown_lines(TABLES[name].lines(figures))
 
 
 def as_text(table: Sequence[ResultRow]) -> str:

@@ -1,13 +1,9 @@
-"""Writes the tables of the document from the stored figures, so that they cannot differ.
-
-A table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->``; all other text is
-left unchanged.
-"""
+"""Writes the tables of the document from the stored figures, so that they cannot differ."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from experiments.document_tables import replace_tables
 from experiments.web_changes.data_parts import PART_DESCRIPTIONS
 from experiments.web_changes.evaluation import (
     DEPTHS,
@@ -22,7 +18,6 @@ from experiments.web_changes.evaluation import (
 from experiments.web_changes.page_reports import PAGES, WORD_TABLE_URLS
 
 NO_VALUE = "\N{EN DASH}"
-TABLE_PATTERN = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 INTERVALS = ("instant", "2 minutes", "16 minutes", "32 minutes", "60 minutes")
 MIN_SHOWN_P = 0.0001
 WORD_LISTS = ("telling at the first look", "stay, high divergence", "stay, low divergence")
@@ -43,14 +38,7 @@ def expected_rows() -> list[FigureRow]:
 def fill_tables(text: str, rows: Sequence[FigureRow]) -> str:
     """Return a document with new tables."""
     figures = {(row.table, row.group, row.metric): row for row in rows}
-
-    def written_anew(match: re.Match[str]) -> str:
-        lines = list(TABLES[match[2]](figures))
-        rule = f"|{'---|' * len(lines[0])}"
-        head, *body = (f"| {' | '.join(line)} |" for line in lines)
-        return match[1] + "".join(f"{line}\n" for line in (head, rule, *body)) + match[3]
-
-    return TABLE_PATTERN.sub(written_anew, text)
+    return replace_tables(text, lambda name: TABLES[name](figures))
 
 
 def format_share(value: Value) -> str:

@@ -1,14 +1,10 @@
-"""Writes the tables of the document from the stored figures, so that they cannot differ.
+"""Writes the tables of the document from the stored figures, so that they cannot differ."""
 
-A table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->``; all other text is
-left unchanged.
-"""
-
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 
+from experiments.document_tables import replace_tables
 from experiments.wild.evaluation import DifferenceRow, WildRow
 from experiments.wild.expected_figures import StoredFigures
 from experiments.wild.experiment import STARTS
@@ -17,21 +13,13 @@ from experiments.wild.variants import DEFAULTS, ablated_policies, compared_polic
 NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 MEASURE_OF_POLICY = {"bayes-changes": "changerate", "bayes-freshness": "freshness"}
 MEASURE_NAMES = {"changerate": "ChangeRate", "freshness": "freshness"}
-TABLE_PATTERN = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 Lines = Iterator[Sequence[str]]
 
 
 def fill_tables(text: str, figures: StoredFigures) -> str:
     """Return a document with new tables."""
-
-    def written_anew(match: re.Match[str]) -> str:
-        lines = list(TABLES[match[2]](figures))
-        rule = f"|{'---|' * len(lines[0])}"
-        head, *body = (f"| {' | '.join(line)} |" for line in lines)
-        return match[1] + "".join(f"{line}\n" for line in (head, rule, *body)) + match[3]
-
-    return TABLE_PATTERN.sub(written_anew, text)
+    return replace_tables(text, lambda name: TABLES[name](figures))
 
 
 def share(value: float) -> str:

@@ -25,6 +25,12 @@ def plain_survival(cell: int, changes: float) -> float:
     return float(gammaincc(SHAPE + 1, SHAPE * changes)) - changes * gap_survival(changes)
 
 
+def survival_integral(changes: float) -> float:
+    """Return the integral of the survival of a regular page from 0, by parts."""
+    gained = fresh_days_gained(POISSON_CELLS, changes, 0.0)
+    return gained + changes * plain_survival(POISSON_CELLS, changes)
+
+
 def fresh_days_gained(cell: int, changes: float, hazard: float) -> float:
     """Return the fresh days that a look gains over a later one, in mean gaps.
 

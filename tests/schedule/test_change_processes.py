@@ -16,7 +16,12 @@ from freshet.schedule.kernels.change_processes import (
     fast_log,
     regular_survival,
 )
-from tests.schedule.plain_forecast import fresh_days_gained, gap_survival, plain_survival
+from tests.schedule.plain_forecast import (
+    fresh_days_gained,
+    gap_survival,
+    plain_survival,
+    survival_integral,
+)
 
 
 @given(st.floats(-800, 0))
@@ -31,18 +36,17 @@ def test_the_fast_logarithm_is_the_exact_one(x: float) -> None:
 
 @pytest.mark.parametrize("changes", [0.0, 1e-6, 0.01, 0.3, 0.9, 1.0, 1.7, 4.0])
 def test_a_regular_page_survives_as_a_renewal_process_in_equilibrium(changes: float) -> None:
-    survival, longer_gap, integral = regular_survival(changes)
-    assert longer_gap == pytest.approx(gamma.sf(changes, 6, scale=1 / 6), abs=1e-11)
-    assert survival == pytest.approx(quad(gap_survival, changes, 12)[0], abs=1e-9)
-    assert integral == pytest.approx(
-        quad(lambda x: regular_survival(x)[0], 0, changes)[0], abs=1e-9
+    assert gap_survival(changes) == pytest.approx(gamma.sf(changes, 6, scale=1 / 6), abs=1e-11)
+    assert regular_survival(changes) == pytest.approx(quad(gap_survival, changes, 12)[0], abs=1e-9)
+    assert survival_integral(changes) == pytest.approx(
+        quad(regular_survival, 0, changes)[0], abs=1e-9
     )
 
 
 @given(st.floats(0, 20), st.floats(0, 4))
 def test_the_plain_forms_of_the_tests_are_integrals(changes: float, hazard: float) -> None:
     assert plain_survival(POISSON_CELLS, changes) == pytest.approx(
-        regular_survival(changes)[0], abs=1e-9
+        regular_survival(changes), abs=1e-9
     )
     by_time = quad(lambda x: x * gap_survival(x), 0, min(changes, 12))[0]
     assert fresh_days_gained(POISSON_CELLS, changes, 0.0) == pytest.approx(by_time, abs=1e-8)
@@ -51,7 +55,8 @@ def test_the_plain_forms_of_the_tests_are_integrals(changes: float, hazard: floa
 
 
 def test_the_mean_time_to_the_next_change_is_the_integral_of_the_survival() -> None:
-    assert regular_survival(60.0)[2] == pytest.approx(REGULAR_LIFETIME)
+    assert quad(regular_survival, 0, 12)[0] == pytest.approx(REGULAR_LIFETIME)
+    assert survival_integral(60.0) == pytest.approx(REGULAR_LIFETIME)
     assert pytest.approx(7 / 12) == REGULAR_LIFETIME
 
 
@@ -65,4 +70,6 @@ def test_survival_starts_at_one_and_only_falls(changes: float, more: float) -> N
 def test_regular_gaps_are_less_often_very_short_or_very_long_than_random_ones() -> None:
     random_survival, survival = (cell_survival(cell, 2.0) for cell in (0, POISSON_CELLS))
     assert survival < random_survival / 20
-    assert regular_survival(0.2)[1] > 0.99 > math.exp(-0.2)
+    slope = (regular_survival(0.201) - regular_survival(0.199)) / 0.002
+    assert -slope == pytest.approx(gap_survival(0.2), abs=1e-4)
+    assert -slope > 0.99 > math.exp(-0.2)

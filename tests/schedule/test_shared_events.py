@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.core.tables import DAY_SECONDS
+from freshet.core.types import IndexArray
 from freshet.schedule.hosts import shared_events as module
+from freshet.schedule.hosts.kernels import event_fits
 from freshet.schedule.hosts.kernels import shared_events as kernels
 from freshet.schedule.hosts.kernels.shared_events import BIN_COUNT
 from freshet.schedule.hosts.shared_events import HazardCorrections, SharedEvents
@@ -467,6 +469,17 @@ def test_a_host_whose_pages_are_all_forgotten_can_be_fitted_and_filled_again() -
     assert np.isfinite(host.hazard(0.0, 20.0))
 
 
+def walked(
+    lists: tuple[IndexArray, IndexArray], previous: IndexArray, limit: int
+) -> list[tuple[list[int], list[int]]]:
+    """Return the newest looks of each host within a limit, and the older ones."""
+    hosts = np.arange(len(lists[0]))
+    limits = np.full(len(hosts), limit, np.int32)
+    kept, kept_starts, older, older_starts = event_fits.walk_hosts(hosts, limits, lists, previous)
+    parts = (np.split(kept, kept_starts[1:-1]), np.split(older, older_starts[1:-1]))
+    return [(new.tolist(), old.tolist()) for new, old in zip(*parts, strict=True)]
+
+
 @settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.integers(0, 3), min_size=1, max_size=15),
@@ -486,20 +499,18 @@ def test_linked_lists_are_those_of_plain_python(hosts: list[int], kept: list[boo
         np.array(hosts, np.int32), 0, changed, previous, (newest, stored, new_looks), has_change
     )
     plain = {host: [n for n in reversed(range(count)) if hosts[n] == host] for host in range(4)}
+    lists = (newest, stored)
+    assert walked(lists, previous, 99) == [(plain[host], []) for host in range(4)]
+    assert walked(lists, previous, 2) == [(plain[host][:2], plain[host][2:]) for host in range(4)]
     for host in range(4):
-        assert kernels.walk_looks(newest[host], previous, 99)[0].tolist() == plain[host]
         assert stored[host] == new_looks[host] == len(plain[host])
         assert has_change[host] == any(changed[look] for look in plain[host])
-        first, others = kernels.walk_looks(newest[host], previous, 2)
-        assert (first.tolist(), others.tolist()) == (plain[host][:2], plain[host][2:])
     mask = np.array(kept[:count])
     kernels.unlink_looks(mask, previous, (newest, stored))
     numbers = np.cumsum(mask) - 1
-    remaining = previous[mask]
-    for host in range(4):
-        expected = [int(numbers[look]) for look in plain[host] if mask[look]]
-        assert kernels.walk_looks(newest[host], remaining, 99)[0].tolist() == expected
-        assert stored[host] == len(expected)
+    remaining = [[int(numbers[look]) for look in plain[host] if mask[look]] for host in range(4)]
+    assert stored.tolist() == list(map(len, remaining))
+    assert walked(lists, previous[mask], 99) == [(looks, []) for looks in remaining]
 
 
 def test_a_clock_that_is_set_back_begins_the_window_anew() -> None:

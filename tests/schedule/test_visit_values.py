@@ -8,13 +8,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from freshet.schedule.cadence import CELL_COUNT, CONTINUOUS_CADENCE, POISSON_CELLS
-from freshet.schedule.kernels.change_processes import REGULAR_LIFETIME, regular_survival
 from freshet.schedule.kernels.visit_values import (
     SERIES_LIMIT,
     WAITING_WEIGHT,
     change_chances_and_values,
     small_exp,
 )
+from tests.schedule.plain_forecast import fresh_days_gained, gap_survival, plain_survival
 
 RATES, RETENTION = CONTINUOUS_CADENCE.rates, 0.9
 
@@ -28,9 +28,8 @@ def cell_figures(cell: int, age: float, hazard: float) -> tuple[float, float, fl
         if expected < SERIES_LIMIT:
             gained = expected**2 / 2 - expected**3 / 3 + expected**4 / 8
         return unchanged, changes * unchanged, gained
-    unchanged, longer_gap, integral = regular_survival(changes)
-    lost = REGULAR_LIFETIME - integral + changes * unchanged + hazard * unchanged
-    return unchanged, changes * longer_gap, REGULAR_LIFETIME - math.exp(-hazard) * lost
+    unchanged, longer_gap = plain_survival(cell, changes), gap_survival(changes)
+    return unchanged, changes * longer_gap, fresh_days_gained(cell, changes, hazard)
 
 
 @settings(deadline=None, max_examples=50)

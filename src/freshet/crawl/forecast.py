@@ -130,7 +130,7 @@ class PageForecast:
         age = self.made - self.last_look if self.last_look else timedelta(0)
         days = TOMORROW_DAYS + age / timedelta(days=1)
         if self.is_regular and self.rate:
-            by_interval = 1.0 - regular_survival(days * self.rate)[0]
+            by_interval = 1.0 - regular_survival(days * self.rate)
         else:
             by_interval = -expm1(-days / change_days)
         return abs(self._own_tomorrow - by_interval) <= SAME_CHANCE

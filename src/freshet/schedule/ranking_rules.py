@@ -32,6 +32,7 @@ from freshet.schedule.top_k import tie_breaker
 
 RowArray = NDArray[Any]
 FIRST_LOOK_VALUE = 1e12
+INTERVAL_COLUMN = "interval"
 
 
 class RankingRule(ABC):
@@ -258,6 +259,12 @@ STORMCRAWLER_STEPS = IntervalSteps(
 )
 
 
+def share_of_interval(page_states: PageStates, rows: RowArray, now: float) -> FloatArray:
+    """Return the time since the last look as a share of the interval, infinite without a look."""
+    intervals: FloatArray = page_states.column(INTERVAL_COLUMN)[rows] / DAY_SECONDS
+    return page_states.days_since_look(rows, now) / intervals
+
+
 class AdaptiveIntervalRule(RankingRule):
     """Gives each page an interval that shrinks after a change and grows otherwise.
 
@@ -265,7 +272,9 @@ class AdaptiveIntervalRule(RankingRule):
     interval is over. Under a budget, pages rank by the share of their interval that has passed.
     """
 
-    columns: ClassVar[Mapping[str, ColumnSpec]] = {"interval": ColumnSpec(np.float64, DAY_SECONDS)}
+    columns: ClassVar[Mapping[str, ColumnSpec]] = {
+        INTERVAL_COLUMN: ColumnSpec(np.float64, DAY_SECONDS)
+    }
 
     def __init__(
         self, name: str, steps: IntervalSteps, *, seed: int = 0, delays: RevisitDelays | None = None
@@ -276,7 +285,7 @@ class AdaptiveIntervalRule(RankingRule):
     def update_columns(self, looks: LookBatch) -> None:
         """Change the interval of every page with a measured look."""
         rows, changed = looks.rows[looks.measured], looks.changed[looks.measured]
-        steps, intervals = self._steps, self.page_states.column("interval")
+        steps, intervals = self._steps, self.page_states.column(INTERVAL_COLUMN)
         factors = np.where(changed, steps.changed_factor, steps.unchanged_factor)
         intervals[rows] = np.clip(
             intervals[rows] * factors, steps.shortest_seconds, steps.longest_seconds
@@ -284,5 +293,4 @@ class AdaptiveIntervalRule(RankingRule):
 
     def score(self, rows: RowArray, now: float) -> FloatArray:
         """Return the time since the last look as a share of the interval."""
-        intervals: FloatArray = self.page_states.column("interval")[rows] / DAY_SECONDS
-        return self.page_states.days_since_look(rows, now) / intervals
+        return share_of_interval(self.page_states, rows, now)

@@ -6,12 +6,9 @@ import pytest
 from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.schedule.columns import ColumnSpec
 from freshet.schedule.mixture import candidate_ranking
-from freshet.schedule.mixture.candidate_ranking import (
-    INTERVAL_COLUMN,
-    AdaptiveIntervalRanking,
-    OldestLookRanking,
-)
+from freshet.schedule.mixture.candidate_ranking import CandidateRanking
 from freshet.schedule.page_states import PageStates
+from freshet.schedule.ranking_rules import INTERVAL_COLUMN, share_of_interval
 from tests.schedule.bayes_samples import pages, visits
 
 NOW = 100 * DAY_SECONDS
@@ -26,7 +23,7 @@ def states(count: int) -> PageStates:
 
 
 def test_round_robin_takes_the_oldest_looks_within_host_limits() -> None:
-    ranking = OldestLookRanking(states(12), 0)
+    ranking = CandidateRanking(states(12), PageStates.days_since_look, 0)
     assert ranking.choose_rows(NOW, 3, HostCaps()).tolist() == [0, 1, 2]
     assert ranking.choose_rows(NOW, 3, HostCaps(default_limit=1)).tolist() == [0, 4, 8]
 
@@ -34,7 +31,7 @@ def test_round_robin_takes_the_oldest_looks_within_host_limits() -> None:
 def test_adaptive_intervals_take_the_greatest_share_of_the_interval() -> None:
     page_states = states(12)
     page_states.column(INTERVAL_COLUMN)[7] = DAY_SECONDS / 100
-    ranking = AdaptiveIntervalRanking(page_states, 0)
+    ranking = CandidateRanking(page_states, share_of_interval, 0)
     assert ranking.choose_rows(NOW, 2, HostCaps()).tolist() == [7, 0]
 
 
@@ -43,7 +40,7 @@ def test_candidates_last_an_hour_unless_half_of_them_are_chosen(
 ) -> None:
     monkeypatch.setattr(candidate_ranking, "MIN_CANDIDATES", 6)
     page_states = states(32)
-    ranking = OldestLookRanking(page_states, 0)
+    ranking = CandidateRanking(page_states, PageStates.days_since_look, 0)
     assert ranking.choose_rows(NOW, 3, HostCaps()).tolist() == [0, 1, 2]
     page_states.add_visits(visits([0, 1, 2], [99.0, 99.1, 99.2]))
     assert ranking.choose_rows(NOW + 1, 9, HostCaps()).tolist() == [3, 4, 5, 0, 1, 2]

@@ -7,7 +7,7 @@ from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.schedule.cadence import CONTINUOUS_CADENCE
 from freshet.schedule.mixture import overdue_visits
-from freshet.schedule.mixture.candidate_ranking import OldestLookRanking
+from freshet.schedule.mixture.candidate_ranking import CandidateRanking
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
 from freshet.schedule.mixture.overdue_visits import OverdueVisits
 from freshet.schedule.page_states import PageStates
@@ -21,7 +21,7 @@ def overdue(looked_days: list[float]) -> OverdueVisits:
     states = PageStates()
     states.add(pages(range(len(looked_days))))
     states.last_look[:] = np.array(looked_days) * DAY_SECONDS
-    return OverdueVisits(states, OldestLookRanking(states, seed=0))
+    return OverdueVisits(states, CandidateRanking(states, PageStates.days_since_look, seed=0))
 
 
 def test_only_pages_that_waited_for_more_than_twenty_rounds_are_overdue() -> None:

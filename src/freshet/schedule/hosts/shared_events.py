@@ -183,10 +183,7 @@ class SharedEvents:
         hosts = np.flatnonzero(is_small & (self._hosts["stored"] > MIN_STORED_LOOKS))
         hosts = hosts[self._hosts["stored"][hosts] > 2 * self._look_limits(hosts)]
         if len(hosts):
-            lists = (self._hosts["newest"], self._hosts["stored"])
-            kept, kept_starts, older, _ = event_fits.walk_hosts(
-                hosts, self._look_limits(hosts), lists, self._looks["previous"]
-            )
+            kept, kept_starts, older, _ = self._walk(hosts)
             self._drop(hosts, kept[kept_starts[1:] - 1], older, np.diff(kept_starts))
 
     def short_change_counts(self) -> IndexArray:
@@ -228,11 +225,8 @@ class SharedEvents:
         self, hosts: NDArray[np.intp], now: float, own_hazards: OwnHazards
     ) -> HazardCorrections:
         """Fit the hazards of some hosts; return the looks whose hazard has changed."""
-        tables, limits = self._hosts["table"][hosts], self._look_limits(hosts)
-        lists = (self._hosts["newest"], self._hosts["stored"])
-        kept, kept_starts, older, older_starts = event_fits.walk_hosts(
-            hosts, limits, lists, self._looks["previous"]
-        )
+        tables = self._hosts["table"][hosts]
+        kept, kept_starts, older, older_starts = self._walk(hosts)
         self._tables.make_room_for_carried(tables[np.diff(older_starts) > 0])
         looks = (
             self._in_bins(kept, np.repeat(tables, np.diff(kept_starts)), own_hazards),
@@ -258,8 +252,7 @@ class SharedEvents:
 
     def recent_looks(self, host: int, since_day: float) -> LookBatch:
         """Return the stored looks at pages of a host from a day on, newest first."""
-        limit = int(self._look_limits(np.array([host]))[0])
-        kept, _ = kernels.walk_looks(self._hosts["newest"][host], self._looks["previous"], limit)
+        kept, *_ = self._walk(np.array([host]))
         kept = kept[self._looks["end"][kept] >= since_day]
         rows, changed = self._looks["row"][kept], self._looks["changed"][kept]
         times = self._looks["end"][kept].astype(np.float64) * DAY_SECONDS
@@ -329,6 +322,15 @@ class SharedEvents:
         fewest = np.where(is_active, MIN_ACTIVE_LOOKS, MIN_STORED_LOOKS)
         limits: IndexArray = np.clip(pages, fewest, MAX_STORED_LOOKS).astype(np.int32)
         return limits
+
+    def _walk(
+        self, hosts: NDArray[np.intp]
+    ) -> tuple[IndexArray, NDArray[np.int64], IndexArray, NDArray[np.int64]]:
+        """Return the newest looks of hosts within their limits, and the older ones, with starts."""
+        lists = (self._hosts["newest"], self._hosts["stored"])
+        return event_fits.walk_hosts(
+            hosts, self._look_limits(hosts), lists, self._looks["previous"]
+        )
 
     def _in_bins(
         self, looks: IndexArray, tables: IndexArray, own_hazards: OwnHazards

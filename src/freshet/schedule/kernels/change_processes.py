@@ -67,24 +67,17 @@ def fast_log(x: float) -> float:
 
 
 @njit(cache=True, fastmath=True)
-def regular_survival(changes: float) -> tuple[float, float, float]:
-    """Return the survival of a regular page after a number of expected changes.
-
-    The second figure is the chance that a whole gap is longer, which is minus the derivative of the
-    survival; the third is the integral of the survival from 0.
-    """
+def regular_survival(changes: float) -> float:
+    """Return the survival of a regular page after a number of expected changes."""
     phases = ERLANG_SHAPE * changes
-    term = fast_exp(-phases)
-    longer_gap, survival, integral = 0.0, 0.0, 0.0
+    term, survival = fast_exp(-phases), 0.0
     for phase in range(ERLANG_SHAPE):
-        longer_gap += term
         survival += (ERLANG_SHAPE - phase) * term
-        integral += (ERLANG_SHAPE - phase) * (1.0 - longer_gap)
         term *= phases / (phase + 1)
-    return survival / ERLANG_SHAPE, longer_gap, integral / (ERLANG_SHAPE * ERLANG_SHAPE)
+    return survival / ERLANG_SHAPE
 
 
 @njit(cache=True, fastmath=True)
 def cell_survival(cell: int, changes: float) -> float:
     """Return the chance of no change in a cell of the grid after a number of expected changes."""
-    return fast_exp(-changes) if cell < POISSON_CELLS else regular_survival(changes)[0]
+    return fast_exp(-changes) if cell < POISSON_CELLS else regular_survival(changes)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import SmallFloatArray
+from freshet.schedule.kernels.interval_sums import add_interval, bin_totals
 
 ClockArrays = tuple[FloatArray, SmallFloatArray]
 LookArrays = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
@@ -60,7 +61,7 @@ def fit_clock(looks: LookArrays, start: int, stop: int) -> FloatArray:
     steps, corrections = np.zeros(WINDOW_DAYS + 1), np.zeros(WINDOW_DAYS)
     for look in range(start, stop):
         add_interval(steps, corrections, (begins[look], ends[look]), rates[look])
-    exposure = daily_totals(steps, corrections)
+    exposure = bin_totals(steps, corrections)
     for _ in range(FIT_STEPS):
         update_clock(readings, expected_events(looks, (start, stop), readings), exposure)
     return readings
@@ -76,36 +77,7 @@ def expected_events(looks: LookArrays, bounds: tuple[int, int], readings: FloatA
             elapsed = clock_reading(readings, ends[look]) - clock_reading(readings, begins[look])
             events = rates[look] / -math.expm1(-rates[look] * elapsed)
             add_interval(steps, corrections, (begins[look], ends[look]), events)
-    return daily_totals(steps, corrections)
-
-
-@njit(cache=True)
-def add_interval(
-    steps: FloatArray, corrections: FloatArray, interval: tuple[float, float], amount: float
-) -> None:
-    """Add an amount per day to every day of an interval, in proportion to its part of the day.
-
-    ``steps`` are differences between days, which ``daily_totals`` adds up; ``corrections`` are for
-    the first and the last day, which the interval covers in part.
-    """
-    begin, end = max(interval[0], 0.0), min(interval[1], float(WINDOW_DAYS))
-    if end <= begin:
-        return
-    first, last = int(begin), math.ceil(end) - 1
-    steps[first] += amount
-    steps[last + 1] -= amount
-    corrections[first] -= amount * (begin - first)
-    corrections[last] -= amount * (last + 1 - end)
-
-
-@njit(cache=True)
-def daily_totals(steps: FloatArray, corrections: FloatArray) -> FloatArray:
-    """Return the amount of each day, at least 0."""
-    totals, level = np.empty(WINDOW_DAYS), 0.0
-    for day in range(WINDOW_DAYS):
-        level += steps[day]
-        totals[day] = max(0.0, level + corrections[day])
-    return totals
+    return bin_totals(steps, corrections)
 
 
 @njit(cache=True)

@@ -99,7 +99,7 @@ def set_survival(survival: FloatArray, rates: FloatArray, days: float) -> None:
     for cell in range(POISSON_CELLS):
         survival[cell] = fast_exp(-rates[cell] * days)
     for cell in range(POISSON_CELLS, CELL_COUNT):
-        survival[cell] = regular_survival(rates[cell] * days)[0]
+        survival[cell] = regular_survival(rates[cell] * days)
 
 
 @njit(cache=True, nogil=True, fastmath=True)

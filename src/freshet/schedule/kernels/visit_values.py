@@ -138,7 +138,7 @@ def fresh_days(
         changes = rates[cell] * age
         x = ERLANG_SHAPE * changes
         decay = fast_exp(-x)
-        # The polynomials are those of ``regular_survival``, written out.
+        # Polynomials of the survival of a regular page and of its integral.
         unchanged = decay * (1 + x * (5 / 6 + x * (1 / 3 + x * (1 / 12 + x * (1 / 72 + x / 720)))))
         later_gaps = 21 + x * (15 + x * (5 + x * (1 + x * (1 / 8 + x / 120))))
         integral = (21.0 - decay * later_gaps) / 36.0
@@ -178,5 +178,5 @@ def later_survival(weights: FloatArray, rates: FloatArray, age: float) -> float:
     for cell in range(POISSON_CELLS):
         survival += weights[cell] * fast_exp(-rates[cell] * age)
     for cell in range(POISSON_CELLS, CELL_COUNT):
-        survival += weights[cell] * regular_survival(rates[cell] * age)[0]
+        survival += weights[cell] * regular_survival(rates[cell] * age)
     return survival

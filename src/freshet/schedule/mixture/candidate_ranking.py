@@ -4,30 +4,33 @@ They make the choices of round-robin and of adaptive intervals without page stat
 without ranking all pages at each choice.
 """
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tables import DAY_SECONDS, HostCaps
+from freshet.core.tables import HostCaps
 from freshet.core.types import FloatArray
 from freshet.schedule.page_states import PageStates
 from freshet.schedule.top_k import tie_breaker
 
-INTERVAL_COLUMN = "interval"
 CANDIDATE_SECONDS = 3_600.0
 MIN_CANDIDATES, CANDIDATE_DIVISOR = 4_096, 16
 
+# Returns the scores of rows at a time; a page without a look has the score infinity.
+ScoreFunction = Callable[[PageStates, NDArray[np.intp], float], FloatArray]
 
-class CandidateRanking(ABC):
-    """Ranks pages by a score that subclasses define; other pages than the candidates wait.
+
+class CandidateRanking:
+    """Ranks pages by a score; other pages than the candidates wait.
 
     The candidates are the best sixteenth of the pages. They are renewed every hour, and earlier if
     half of them were chosen.
     """
 
-    def __init__(self, page_states: PageStates, seed: int) -> None:
+    def __init__(self, page_states: PageStates, score: ScoreFunction, seed: int) -> None:
         self._page_states = page_states
+        self._score = score
         self._seed = seed
         self._candidates: NDArray[np.intp] = np.empty(0, np.intp)
         self._period = np.nan
@@ -45,15 +48,11 @@ class CandidateRanking(ABC):
             self._period, self._chosen_count = period, 0
         states = self._page_states
         rows = states.eligible_rows(now, caps, candidates=self._candidates)
-        values = self.score(rows, now) * states.look_chances(rows)
+        values = self._score(states, rows, now) * states.look_chances(rows)
         positions = states.select_top_k(rows, values, k, caps, tie_breaker(self._seed, now))
         self._chosen_count += len(positions)
         chosen_rows: NDArray[np.intp] = rows[positions]
         return chosen_rows
-
-    @abstractmethod
-    def score(self, rows: NDArray[np.intp], now: float) -> FloatArray:
-        """Return the scores of pages; a page without a look has the score infinity."""
 
     def _best_rows(self, now: float, caps: HostCaps) -> NDArray[np.intp]:
         """Return the rows of the candidates: all rows if they are few."""
@@ -63,22 +62,6 @@ class CandidateRanking(ABC):
         rows = self._page_states.eligible_rows(now, caps)
         if count >= len(rows):
             return rows
-        best_rows: NDArray[np.intp] = rows[np.argpartition(self.score(rows, now), -count)[-count:]]
+        scores = self._score(self._page_states, rows, now)
+        best_rows: NDArray[np.intp] = rows[np.argpartition(scores, -count)[-count:]]
         return np.sort(best_rows)
-
-
-class OldestLookRanking(CandidateRanking):
-    """Ranks pages by the time since the last look: round-robin."""
-
-    def score(self, rows: NDArray[np.intp], now: float) -> FloatArray:
-        """Return the days since the last look."""
-        return self._page_states.days_since_look(rows, now)
-
-
-class AdaptiveIntervalRanking(CandidateRanking):
-    """Ranks pages by the share of their adaptive interval that has passed, as `nutch` does."""
-
-    def score(self, rows: NDArray[np.intp], now: float) -> FloatArray:
-        """Return the time since the last look as a share of the interval."""
-        intervals: FloatArray = self._page_states.column(INTERVAL_COLUMN)[rows] / DAY_SECONDS
-        return self._page_states.days_since_look(rows, now) / intervals

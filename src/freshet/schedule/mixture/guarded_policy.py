@@ -29,18 +29,13 @@ from freshet.core.types import FloatArray, Forecast
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.cadence import CrawlCadence
 from freshet.schedule.columns import ColumnSpec
-from freshet.schedule.mixture.candidate_ranking import (
-    INTERVAL_COLUMN,
-    AdaptiveIntervalRanking,
-    CandidateRanking,
-    OldestLookRanking,
-)
+from freshet.schedule.mixture.candidate_ranking import CandidateRanking
 from freshet.schedule.mixture.kernels import policy_judge as kernels
 from freshet.schedule.mixture.overdue_visits import OverdueVisits
 from freshet.schedule.mixture.policy_judge import PROBE_SHARE, RECENT_VISITS, PolicyJudge
 from freshet.schedule.objectives import ObjectiveName
-from freshet.schedule.page_states import RevisitDelays
-from freshet.schedule.ranking_rules import NUTCH_STEPS
+from freshet.schedule.page_states import PageStates, RevisitDelays
+from freshet.schedule.ranking_rules import INTERVAL_COLUMN, NUTCH_STEPS, share_of_interval
 
 MIXED_POLICIES = ("default", "nutch", "round-robin")
 LABEL_COLUMN = "chooser"
@@ -70,9 +65,9 @@ class GuardedPolicy:
         )
         self.judge = PolicyJudge(MIXED_POLICIES, gains_fresh_days=objective == "freshness")
         self._page_states = self.default.page_states
-        oldest_first = OldestLookRanking(self._page_states, seed)
-        self._alternatives: tuple[CandidateRanking, ...] = (
-            AdaptiveIntervalRanking(self._page_states, seed),
+        oldest_first = CandidateRanking(self._page_states, PageStates.days_since_look, seed)
+        self._alternatives = (
+            CandidateRanking(self._page_states, share_of_interval, seed),
             oldest_first,
         )
         self._overdue_visits = OverdueVisits(self._page_states, oldest_first)

@@ -9,7 +9,7 @@ pages, the oldest first: that is enough to visit every page once in so many roun
 import numpy as np
 
 from freshet.core.tables import DAY_SECONDS, HostCaps
-from freshet.schedule.mixture.candidate_ranking import OldestLookRanking
+from freshet.schedule.mixture.candidate_ranking import CandidateRanking
 from freshet.schedule.page_states import PageStates
 
 MAX_ROUNDS = 20.0
@@ -24,9 +24,9 @@ class OverdueVisits:
     that a round seems longer then.
     """
 
-    def __init__(self, page_states: PageStates, ranking: OldestLookRanking) -> None:
+    def __init__(self, page_states: PageStates, oldest_first: CandidateRanking) -> None:
         self._page_states = page_states
-        self._ranking = ranking
+        self._oldest_first = oldest_first
         self._last_time = self._checked_period = np.nan
         self._longest_wait = self._owed_visits = 0.0
         self.visits_per_day = 0.0
@@ -54,7 +54,7 @@ class OverdueVisits:
             self._owed_visits = 0.0
             return 0
         self._owed_visits = min(self._owed_visits + k / MAX_ROUNDS, k / MAX_ROUNDS + 1.0)
-        rows = self._ranking.choose_rows(now, int(self._owed_visits), caps)
+        rows = self._oldest_first.choose_rows(now, int(self._owed_visits), caps)
         ages = self._page_states.days_since_look(rows, now)
         visits = int(np.count_nonzero((ages > self.max_days) & np.isfinite(ages)))
         self._owed_visits -= visits

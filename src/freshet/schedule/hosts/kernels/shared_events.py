@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import SmallFloatArray
+from freshet.schedule.kernels.interval_sums import add_interval, bin_totals
 
 BINS_PER_DAY = 2
 WINDOW_DAYS = 45
@@ -20,7 +21,6 @@ BIN_COUNT = BINS_PER_DAY * WINDOW_DAYS
 PRIOR_PAGES = 0.3
 
 HostLooks = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
-HazardTable = tuple[FloatArray, SmallFloatArray]
 
 
 @njit(cache=True)
@@ -76,41 +76,12 @@ def event_rates_of(
 
 
 @njit(cache=True)
-def add_to_bins(
-    steps: FloatArray, corrections: FloatArray, interval: tuple[float, float], amount: float
-) -> None:
-    """Add an amount to every bin of an interval, in proportion to the part of the bin it covers.
-
-    ``steps`` are differences between bins, which ``bin_totals`` adds up; ``corrections`` are for
-    the first and the last bin, which the interval covers in part.
-    """
-    begin, end = max(0.0, interval[0]), min(float(BIN_COUNT), interval[1])
-    if end <= begin:
-        return
-    first, last = int(begin), min(math.ceil(end) - 1, BIN_COUNT - 1)
-    steps[first] += amount
-    steps[last + 1] -= amount
-    corrections[first] -= amount * (begin - first)
-    corrections[last] -= amount * (last + 1 - end)
-
-
-@njit(cache=True)
-def bin_totals(steps: FloatArray, corrections: FloatArray) -> FloatArray:
-    """Return the amount of every bin, at least 0."""
-    totals, level = np.empty(BIN_COUNT), 0.0
-    for index in range(BIN_COUNT):
-        level += steps[index]
-        totals[index] = max(0.0, level + corrections[index])
-    return totals
-
-
-@njit(cache=True)
 def look_exposure(looks: HostLooks) -> FloatArray:
     """Return how many looks cover each bin."""
     begins, ends, _, _ = looks
     steps, corrections = np.zeros(BIN_COUNT + 1), np.zeros(BIN_COUNT)
     for look in range(len(begins)):
-        add_to_bins(steps, corrections, (begins[look], ends[look]), 1.0)
+        add_interval(steps, corrections, (begins[look], ends[look]), 1.0)
     return bin_totals(steps, corrections)
 
 
@@ -131,7 +102,7 @@ def event_weights(
                 cumulative, begins[look], hazard_per_bin
             )
             weight = 1.0 / -math.expm1(-max(1e-9, own_hazards[look] + shared))
-            add_to_bins(steps, corrections, (begins[look], ends[look]), weight)
+            add_interval(steps, corrections, (begins[look], ends[look]), weight)
     return bin_totals(steps, corrections)
 
 
@@ -215,28 +186,6 @@ def later_gaps(rows: IndexArray, order: NDArray[np.intp], gaps: FloatArray) -> F
         if rows[look] == rows[next_look]:
             later[look] = later[next_look] + min(1.0, gaps[next_look])
     return later
-
-
-@njit(cache=True, nogil=True)
-def walk_looks(newest: int, previous: IndexArray, limit: int) -> tuple[IndexArray, IndexArray]:
-    """Return the newest looks of a host, at most ``limit``, and the indices of the older ones."""
-    kept, older = np.empty(limit, np.int32), np.empty(0, np.int32)
-    count, look = 0, newest
-    while look >= 0 and count < limit:
-        kept[count] = look
-        count += 1
-        look = previous[look]
-    excess, first = 0, look
-    while look >= 0:
-        excess += 1
-        look = previous[look]
-    if excess:
-        older = np.empty(excess, np.int32)
-        look = first
-        for index in range(excess):
-            older[index] = look
-            look = previous[look]
-    return kept[:count], older
 
 
 @njit(cache=True, nogil=True)
