@@ -16,8 +16,11 @@ ACCEPTED_NAMES = (*ALL_NAMES, *policies.CYCLE_POLICY_NAMES)
 
 
 def check_name(name: str) -> None:
-    """Reject a name that is not a policy, oracle, formula or readable model file."""
+    """Reject a name that is not a policy, oracle, formula, readable model file or class."""
     if name in ACCEPTED_NAMES:
+        return
+    if policies.is_own_policy(name):
+        policies.make_policy(name)
         return
     if not is_model_path(name) and not looks_like_formula(name):
         raise UsageError(policies.unknown_policy_message(name, ACCEPTED_NAMES))

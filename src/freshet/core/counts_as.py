@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from freshet.core.errors import SettingsError
+from freshet.core.own_classes import is_own_class
 
 COUNTS_AS_FORMS = (
-    "text, words:N with N of 1 or more (such as words:10), significant, links or structure"
+    "text, words:N with N of 1 or more (such as words:10), significant, links, structure,"
+    " or a measure of your own (module:Class)"
 )
 _WORD_COUNT = re.compile(r"[1-9][0-9]{0,8}")
 
@@ -24,10 +26,14 @@ class ChangeAspect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CountsAsRule:
-    """A parsed ``counts_as`` setting; ``words`` is the N of ``words:N``."""
+    """A parsed ``counts_as`` setting; ``words`` is the N of ``words:N``.
+
+    ``own_measure`` names a class that decides whether a text that differs counts.
+    """
 
     aspect: ChangeAspect
     words: int = 0
+    own_measure: str = ""
 
 
 def parse_counts_as(setting: str) -> CountsAsRule:
@@ -41,4 +47,6 @@ def parse_counts_as(setting: str) -> CountsAsRule:
         return CountsAsRule(ChangeAspect.WORDS, int(number))
     if name in frozenset(ChangeAspect) - {ChangeAspect.WORDS} and not colon:
         return CountsAsRule(ChangeAspect(name))
+    if name != ChangeAspect.WORDS and is_own_class(setting.strip(), "freshet.measures"):
+        return CountsAsRule(ChangeAspect.TEXT, own_measure=setting.strip())
     raise SettingsError(f"counts_as = {setting!r} is not known; use {COUNTS_AS_FORMS}")

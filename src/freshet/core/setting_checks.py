@@ -8,6 +8,7 @@ from freshet.core.active_hours import ActiveHours
 from freshet.core.budget import BUDGET_FORMS, MAX_REQUESTS_PER_DAY, Budget
 from freshet.core.counts_as import COUNTS_AS_FORMS, parse_counts_as
 from freshet.core.errors import SettingsError
+from freshet.core.own_classes import is_own_class
 
 SettingCheck = Callable[[Any], str]
 
@@ -22,7 +23,7 @@ FORMULA_WORDS = (
 MODEL_SUFFIX = ".json"
 POLICY_FORMS = (
     f"one of {', '.join(LIVE_POLICY_NAMES)}, a formula such as t * X,"
-    f" or a model file (*{MODEL_SUFFIX})"
+    f" a model file (*{MODEL_SUFFIX}), or a policy of your own (module:Class)"
 )
 # RFC 9110, section 5.6.2.
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -121,7 +122,9 @@ def check_policy(value: str) -> str:
     if problem := check_one_line(value):
         return problem
     is_policy = not value or value in LIVE_POLICY_NAMES or looks_like_formula(value)
-    return "" if is_policy else f"must be {POLICY_FORMS}"
+    if is_policy or is_own_class(value, "freshet.policies"):
+        return ""
+    return f"must be {POLICY_FORMS}"
 
 
 def looks_like_formula(text: str) -> bool:

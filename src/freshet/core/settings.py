@@ -63,7 +63,7 @@ class PageSettings:
     )
     counts_as: str = _setting(
         "text",
-        "what counts as a change: text, words:N, significant, links, structure",
+        "what counts as a change: text, words:N, significant, links, structure, or module:Class",
         check_counts_as,
     )
     headers: Mapping[str, str] = _setting({}, "request headers to send", check_headers)
@@ -185,7 +185,7 @@ class Settings:
     )
     policy: str = _setting(
         "",
-        "how visits are planned: by name, formula or model; empty: by the objective",
+        "how visits are planned: by name, formula, model or module:Class; empty: by the objective",
         check_policy,
     )
     budget: str = _setting("500/day", f"page requests a day: {BUDGET_FORMS}", check_budget)

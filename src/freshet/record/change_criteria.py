@@ -6,7 +6,13 @@ from typing import Any, cast
 
 from freshet.core.settings import UNREADABLE_KEY, Settings
 from freshet.core.types import Change, Page, View
-from freshet.measure.change.compare import MaskedView, compare_masked, counts_words, mask_view
+from freshet.measure.change.compare import (
+    MaskedView,
+    compare_masked,
+    counts_words,
+    mask_view,
+    reads_text,
+)
 from freshet.measure.noise.mask import NO_MASK, Mask, MaskRule, RuleOrigin
 from freshet.record.collection_reader import CollectionReader
 from freshet.view.words import count_words
@@ -23,6 +29,11 @@ class ChangeCriteria:
     def reads_dom(self) -> bool:
         """Whether a view needs DOM rows to be masked."""
         return self.mask.reads_dom
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether a comparison needs the texts of both versions."""
+        return reads_text(self.counts_as)
 
     def mask_view(self, view: View) -> MaskedView:
         """Apply the mask to a view of the page; only what is left is compared."""

@@ -44,8 +44,8 @@ class PageState:
         return PAGE_BYTES + term_bytes + LINK_BYTES * len(view.links) + len(view.text)
 
     def without_text(self) -> "PageState":
-        """Return the state without text and DOM rows, which comparisons do not need."""
-        if self.masked_view is None:
+        """Return the state without text and DOM rows, unless comparisons need them."""
+        if self.masked_view is None or self.criteria.reads_text:
             return self
         return replace(self, masked_view=self.masked_view.without_content())
 

@@ -118,12 +118,12 @@ def may_replace_model(path: Path) -> bool:
 
 
 def resolve_policy(name: str) -> str | FormulaRanking:
-    """Return the policy of a name, formula or model path, as ``make_policy`` takes it.
+    """Return the policy of a name, formula, model path or class, as ``make_policy`` takes it.
 
     >>> resolve_policy("age"), resolve_policy("X*t").title
     ('age', 'X * t')
     """
-    if name in policies.ALL_POLICY_NAMES:
+    if name in policies.ALL_POLICY_NAMES or policies.is_own_policy(name):
         return name
     if not is_model_path(name):
         return FormulaRanking(policies.parse_policy_formula(name))

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from functools import partial
 
 from freshet.core.errors import UsageError
+from freshet.core.own_classes import is_own_class, load_class
 from freshet.core.policy import Policy
 from freshet.core.setting_checks import looks_like_formula
 from freshet.core.tables import DAY_SECONDS
@@ -63,6 +64,9 @@ CYCLE_POLICY_NAMES = tuple(CYCLE_RULE_POLICIES)
 ALL_POLICY_NAMES = (*POLICY_NAMES, *CYCLE_POLICY_NAMES)
 FORMULA_VARIABLES = VARIABLES_BY_TERMINAL_SET["extended"]
 MAX_SHOWN_LETTERS = 80
+POLICY_METHODS = (
+    "add", "forget", "learn", "choose", "release", "next_time", "explain", "state", "restore",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,8 @@ def make_policy(
     rules = {**RULE_POLICIES, **CYCLE_RULE_POLICIES}
     if isinstance(name, str) and name in rules:
         return rules[name](name, seed=seed, delays=delays)
+    if isinstance(name, str) and is_own_policy(name):
+        return _make_own_policy(name, seed=seed, delays=delays)
     ranking = FormulaRanking(parse_policy_formula(name)) if isinstance(name, str) else name
     title, formula, clock = ranking.title, ranking.formula, ranking.clock
     if formula.variables.isdisjoint(EXTENDED_VARIABLES):
@@ -108,6 +114,22 @@ def make_policy(
     return ExtendedFormulaPolicy(
         title, formula, cadence=cadence, clock=clock, seed=seed, delays=delays
     )
+
+
+def is_own_policy(name: str) -> bool:
+    """Whether a name is that of a user's policy: an entry point or ``module:Class``."""
+    return name not in ALL_POLICY_NAMES and is_own_class(name, "freshet.policies")
+
+
+def _make_own_policy(name: str, *, seed: int, delays: RevisitDelays) -> Policy:
+    policy_class = load_class(name, "freshet.policies", POLICY_METHODS)
+    try:
+        policy: Policy = policy_class(name, seed=seed, delays=delays)
+    except Exception as error:
+        raise UsageError(
+            f"policy {name!r} cannot be made: {type(error).__name__}: {error}"
+        ) from error
+    return policy
 
 
 def parse_policy_formula(text: str, names: tuple[str, ...] = ALL_POLICY_NAMES) -> Formula:

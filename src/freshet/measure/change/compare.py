@@ -7,6 +7,7 @@ from xxhash import xxh3_64_intdigest
 
 from freshet.core.counts_as import ChangeAspect, CountsAsRule, parse_counts_as
 from freshet.core.types import INTERNAL, Change, ContentKind, LinkTable, TermCounts, View
+from freshet.measure.change.own_measure import load_measure
 from freshet.measure.change.significance import SIGNIFICANCE_LEVEL, goodness_of_fit_p_value
 from freshet.measure.change.similarity import align_counts
 from freshet.measure.noise.mask import NO_MASK, Mask, visible_view_text
@@ -44,26 +45,28 @@ class MaskedView:
     """A view and the hash and words of its visible text under a mask.
 
     This is all that a comparison needs, even after the text is dropped. ``terms`` is None where the
-    words were not counted.
+    words were not counted. ``text`` is the visible text; only measures of users need it.
     """
 
     view: View
     mask_version: int
     text_hash: int
     terms: TermCounts | None
+    text: str
 
     def without_content(self) -> "MaskedView":
         """Return the same view without its text and its DOM rows."""
-        return replace(self, view=replace(self.view, text="", dom=None))
+        return replace(self, view=replace(self.view, text="", dom=None), text="")
 
 
 def mask_view(view: View, mask: Mask, word_counter: WordCounter | None = None) -> MaskedView:
     """Apply a mask to a view; count the visible words if ``word_counter`` is given."""
     if not mask.rules:
-        return MaskedView(view, mask.version, view.text_hash, view.terms)
+        return MaskedView(view, mask.version, view.text_hash, view.terms, view.text)
     text = visible_view_text(view, mask)
     terms = word_counter(text) if word_counter else None
-    return MaskedView(view, mask.version, xxh3_64_intdigest(text.encode("utf-8", "replace")), terms)
+    text_hash = xxh3_64_intdigest(text.encode("utf-8", "replace"))
+    return MaskedView(view, mask.version, text_hash, terms, text)
 
 
 def counts_words(counts_as: str) -> bool:
@@ -73,6 +76,15 @@ def counts_words(counts_as: str) -> bool:
     (True, False)
     """
     return parse_counts_as(counts_as).aspect in _WORD_ASPECTS
+
+
+def reads_text(counts_as: str) -> bool:
+    """Return whether this ``counts_as`` needs the texts of both versions.
+
+    >>> reads_text("text"), reads_text("mine:PriceFell")
+    (False, True)
+    """
+    return bool(parse_counts_as(counts_as).own_measure)
 
 
 def compare(
@@ -113,6 +125,9 @@ def compare_masked(
         changed = _text_differs(old, new)
     if changed and criterion.aspect in _WORD_ASPECTS:
         changed = _meets_criterion(criterion, _visible_word_change(old, new))
+    if changed and criterion.own_measure:
+        before, after = (replace(version.view, text=version.text) for version in (old, new))
+        changed = load_measure(criterion.own_measure).is_change(before, after)
     return replace(change, changed=bool(changed), mask=new.mask_version)
 
 
