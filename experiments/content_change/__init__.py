@@ -1,0 +1,1 @@
+"""Predicting content change: one page alone, its content, and related pages."""
