@@ -49,6 +49,11 @@ class ContentGrid:
         """Return what was known at a step: the grid without later steps."""
         return replace(self, times=self.times[: step + 1], versions=self.versions[:, : step + 1])
 
+    def between(self, first: int, last: int) -> "ContentGrid":
+        """Return the grid of the steps from ``first`` to ``last``, both included."""
+        steps = slice(first, last + 1)
+        return replace(self, times=self.times[steps], versions=self.versions[:, steps])
+
     def last_versions(self) -> IndexArray:
         """Return the last known version of each page, or NO_VERSION."""
         steps = np.where(self.versions != NO_VERSION, np.arange(self.step_count), -1)
