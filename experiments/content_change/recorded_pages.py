@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from xxhash import xxh3_64_intdigest
 
-from freshet.core.content.content_grid import NO_VERSION, ContentGrid
+from freshet.core.content.content_grid import NO_VERSION, ContentGrid, find_link_targets
 from freshet.core.content.sparse_rows import SparseRows, count_rows
 from freshet.core.errors import BadInputError
 from freshet.core.progress import ProgressCallback, ignore_progress
@@ -22,7 +22,7 @@ from freshet.view.url import page_address
 SNAPSHOT_FILES = ("versions_ota_contrib_snap*.parquet", "versions_ota_france_snap*.parquet")
 OBSERVATIONS = "observations.parquet"
 PAGES_PER_BATCH = 16
-CACHE_VERSION = "content grid 1"
+CACHE_VERSION = "content grid 2"
 HTML_TYPE = (("content-type", "text/html; charset=utf-8"),)
 
 
@@ -87,6 +87,7 @@ def grid_columns(grid: ContentGrid) -> Columns:
         "term_values": grid.terms.values.astype(np.float32),
         "link_starts": grid.links.starts,
         "link_columns": grid.links.columns,
+        "link_targets": grid.link_targets,
         "link_count": np.array(grid.links.column_count),
     }
 
@@ -114,6 +115,7 @@ def grid_of_columns(columns: Columns) -> ContentGrid:
         columns["vocabulary"],
         columns["text_hashes"],
         links,
+        columns["link_targets"],
     )
 
 
@@ -128,7 +130,7 @@ def _parse_files(files: Sequence[Path], progress: ProgressCallback) -> ContentGr
             table.steps.append(steps)
         progress(done + 1, len(files))
     terms, vocabulary = count_rows([version.terms for version in table.rows])
-    links, _ = count_rows([version.links for version in table.rows])
+    links, link_hashes = count_rows([version.links for version in table.rows])
     hosts = [xxh3_64_intdigest(page_address(page).host.encode()) for page in table.pages]
     return ContentGrid(
         tuple(table.pages),
@@ -139,6 +141,7 @@ def _parse_files(files: Sequence[Path], progress: ProgressCallback) -> ContentGr
         vocabulary,
         np.array([version.text_hash for version in table.rows], np.uint64),
         links,
+        find_link_targets(link_hashes, _hash_urls(table.pages)),
     )
 
 
@@ -224,6 +227,8 @@ def _version_row(
 
 
 def _hash_links(urls: Sequence[str]) -> HashArray:
-    return np.unique(
-        np.array([xxh3_64_intdigest(url.encode("utf-8", "replace")) for url in urls], np.uint64)
-    )
+    return np.unique(_hash_urls(urls))
+
+
+def _hash_urls(urls: Sequence[str]) -> HashArray:
+    return np.array([xxh3_64_intdigest(url.encode("utf-8", "replace")) for url in urls], np.uint64)

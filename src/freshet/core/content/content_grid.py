@@ -85,3 +85,17 @@ def changed_steps(grid: ContentGrid, horizon: int = 1) -> IndexArray:
     differs = (before != after) & (hashes[before] != hashes[after])
     is_known = (before != NO_VERSION) & (after != NO_VERSION)
     return np.where(is_known, differs, NO_VERSION).astype(np.int32)
+
+
+def find_link_targets(link_hashes: HashArray, page_hashes: HashArray) -> IndexArray:
+    """Return the page to which each link leads, or NO_PAGE, by the hashes of their URLs.
+
+    >>> find_link_targets(np.array([7, 8], np.uint64), np.array([9, 7], np.uint64)).tolist()
+    [1, -1]
+    """
+    if not len(page_hashes):
+        return np.full(len(link_hashes), NO_PAGE, np.int32)
+    order = np.argsort(page_hashes, kind="stable")
+    ranks = np.searchsorted(page_hashes[order], link_hashes)
+    pages = order[np.minimum(ranks, len(order) - 1)]
+    return np.where(page_hashes[pages] == link_hashes, pages, NO_PAGE).astype(np.int32)
