@@ -150,4 +150,7 @@ def test_a_request_is_found_by_its_sending_time() -> None:
     assert log.response_to(7, 10.5) is second
     assert log.response_to(7, 20.5) is None
     assert log.response_to(8, 1.0) is None
+    assert log.response_times(7, [9.5, 10.5, 20.5]) == [10.0, 20.0, 20.5]
+    assert log.response_times(7, [9.5, 9.6]) == [10.0, 20.0]
+    assert log.response_times(7, [10.5]) == [20.0]
     assert list(log.requests_for(7)) == [first, second]

@@ -71,6 +71,20 @@ class RequestLog:
         index = bisect_left(requests, sent, key=attrgetter("time"))
         return requests[index] if index < len(requests) else None
 
+    def response_times(self, page: int, sent_times: Sequence[float]) -> list[float]:
+        """Return when requests for a page were answered, given when they were sent, in order.
+
+        Two requests may be sent before the first of them is answered; each has its own response.
+        The time of sending stands for a response that was not logged.
+        """
+        requests = self._by_page[page]
+        times, next_index = [], 0
+        for sent in sent_times:
+            index = max(next_index, bisect_left(requests, sent, key=attrgetter("time")))
+            times.append(requests[index].time if index < len(requests) else sent)
+            next_index = index + 1
+        return times
+
 
 class SimulatedHosts:
     """The hosts of a simulated web at the time of a clock; ``log`` holds every request."""

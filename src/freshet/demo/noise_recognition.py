@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.clock import to_epoch
@@ -55,15 +55,10 @@ def _look_results(
 ) -> Iterator[tuple[bool, bool]]:
     """Yield whether the page really changed and the recorded result, for looks with new text."""
     looks = [row for row in rows if row.visit.outcome is Outcome.OK]
-    for previous, look in pairwise(looks[LEARNING_LOOKS - 1 :]):
-        times = [_answer_time(log, web_index, row) for row in (previous, look)]
+    # A look shows the page at the moment of the response.
+    times = log.response_times(web_index, [to_epoch(row.visit.time) for row in looks])
+    counted_looks = zip(pairwise(times), looks[1:], strict=True)
+    for moments, look in islice(counted_looks, LEARNING_LOOKS - 1, None):
         if look.change is not None and look.change.text:
-            old, new = (demo_collection.web.text(web_index, time) for time in times)
+            old, new = (demo_collection.web.text(web_index, moment) for moment in moments)
             yield old != new, look.change.changed
-
-
-def _answer_time(log: RequestLog, web_index: int, row: HistoryRow) -> float:
-    """Return when a look was answered; it shows the page at that moment."""
-    sent_time = to_epoch(row.visit.time)
-    response = log.response_to(web_index, sent_time)
-    return sent_time if response is None else response.time
