@@ -8,7 +8,7 @@ import pytest
 from freshet.core.content.related_pages import collect_related
 from freshet.core.tables import DAY_SECONDS
 from freshet.features.kernels.visit_features import FEATURE_COUNT
-from freshet.features.look_table import LookTable, looks_of_grid
+from freshet.features.measured_looks import MeasuredLooks, looks_of_grid
 from freshet.features.visit_features import FEATURE_NAMES, FEATURES, FeatureArray, VisitFeatures
 from tests.core.content.test_content_grid import small_grid
 
@@ -16,11 +16,11 @@ START = 20_000.0
 HOSTS = np.array([0, 0, 1], np.int32)
 
 
-def looks(*rows: tuple[int, float, bool], hashes: Sequence[int] = ()) -> LookTable:
+def looks(*rows: tuple[int, float, bool], hashes: Sequence[int] = ()) -> MeasuredLooks:
     """Return looks from pages, days after the start, and whether a change was found."""
     pages, days, changed = zip(*rows, strict=True)
     size = np.where(changed, 10.0, np.nan)
-    return LookTable(
+    return MeasuredLooks(
         np.array(pages, np.int32),
         (START + np.array(days)) * DAY_SECONDS,
         np.ones(len(rows), np.bool_),
@@ -37,7 +37,7 @@ def column(features: FeatureArray, name: str) -> list[float]:
     return features[:, FEATURE_NAMES.index(name)].tolist()
 
 
-def random_looks(count: int, *, seed: int) -> LookTable:
+def random_looks(count: int, *, seed: int) -> MeasuredLooks:
     generator = np.random.default_rng(seed)
     days = np.sort(generator.integers(0, 4 * count, count) / 8)
     return looks(

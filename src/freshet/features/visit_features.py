@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from freshet.core.content.related_pages import RelatedPages
 from freshet.core.types import FloatArray, HashArray, IndexArray
 from freshet.features.kernels import visit_features as kernels
-from freshet.features.look_table import LookTable, days
+from freshet.features.measured_looks import MeasuredLooks, days
 
 FeatureArray = NDArray[np.float32]
 
@@ -105,7 +105,7 @@ class VisitFeatures:
         self._recent_hashes: HashArray = np.zeros((count, kernels.RECENT_HASHES), np.uint64)
         self._related = _related_arrays(related, count)
 
-    def add_looks(self, looks: LookTable) -> FeatureArray:
+    def add_looks(self, looks: MeasuredLooks) -> FeatureArray:
         """Return the features before each look, and learn the looks; they are in time order."""
         content = np.stack([looks.words, looks.dice, looks.new_links, looks.total_words], axis=1)
         features = np.empty((len(looks), len(FEATURE_NAMES)), np.float32)

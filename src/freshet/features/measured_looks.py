@@ -11,7 +11,7 @@ from freshet.core.types import FloatArray, HashArray, IndexArray
 
 
 @dataclass(frozen=True, slots=True)
-class LookTable:
+class MeasuredLooks:
     """Looks in time order; ``pages`` are rows of the table of pages that the caller keeps.
 
     ``measured`` says which looks were compared with the look before, ``changed`` which found a
@@ -43,7 +43,7 @@ class LookTable:
 
 def looks_of_grid(
     grid: ContentGrid, labels: IndexArray, words: FloatArray | None = None
-) -> LookTable:
+) -> MeasuredLooks:
     """Return one look per page and step of a grid, in time order.
 
     ``labels`` says for each page and step but the last whether the page changes by the next step:
@@ -55,7 +55,7 @@ def looks_of_grid(
     totals = np.append(grid.terms.row_sums(), np.nan)
     unknown = np.full(len(pages), np.nan)
     found_words = unknown if words is None else words[pages, np.maximum(steps - 1, 0)]
-    return LookTable(
+    return MeasuredLooks(
         pages.astype(np.int32),
         grid.times[steps],
         found != NO_VERSION,
