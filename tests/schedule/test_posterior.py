@@ -16,6 +16,7 @@ from freshet.schedule.cadence import (
     POISSON_CELLS,
 )
 from freshet.schedule.hosts.shared_events import HazardCorrections
+from freshet.schedule.kernels.posterior import days_to_first_change
 from freshet.schedule.page_states import LookBatch
 from freshet.schedule.posterior import RatePosterior
 from tests.schedule.plain_forecast import fresh_days_gained, plain_survival
@@ -278,3 +279,10 @@ def test_values_never_fall_while_a_page_waits(
     for for_freshness in (False, True):
         values = [scores_of(looks, (age, hazard, 0.1), (for_freshness, step))[1] for age in ages]
         assert np.all(np.diff(values) > -1e-9)
+
+
+def test_the_first_change_in_a_gap_comes_half_way_if_rare_and_soon_if_frequent() -> None:
+    gaps, rates = np.array([10.0, 10.0, 10.0, 0.0]), np.array([1e-4, 0.1, 24.0])
+    weights = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [1.0, 0, 0]])
+    expected = [5.0, 10 * (1 - 2 / math.e) / (1 - 1 / math.e), 1 / 24, 0.0]
+    assert days_to_first_change(gaps, weights, rates) == pytest.approx(expected, rel=1e-3)

@@ -150,6 +150,10 @@ class BayesPolicy:
         """Return ages, chances of a change and values of the pages in some rows."""
         return self._model.page_scores(rows, seconds)
 
+    def days_to_first_change(self, rows: NDArray[Any], gap_days: FloatArray) -> FloatArray:
+        """Return the expected days from a look to the first change, if it came within a gap."""
+        return self._model.days_to_first_change(rows, gap_days)
+
     def forecast(self, pages: PageIdArray, now: datetime, horizons: FloatArray) -> Forecast:
         """Return the chance that known pages are unchanged after each horizon, in days from now.
 

@@ -13,7 +13,7 @@ from freshet.schedule.cadence import CrawlCadence
 from freshet.schedule.columns import row_blocks
 from freshet.schedule.hosts.publication_times import PublicationTimes
 from freshet.schedule.hosts.shared_events import SharedEvents
-from freshet.schedule.kernels.posterior import Exposure, survival_of_cells
+from freshet.schedule.kernels.posterior import Exposure, days_to_first_change, survival_of_cells
 from freshet.schedule.kernels.visit_values import weigh_values
 from freshet.schedule.objectives import CrawlObjective, PageScores, concatenate_scores
 from freshet.schedule.page_states import LookBatch, PageStates
@@ -140,6 +140,13 @@ class ForecastModel:
         ages = self.page_states.days_since_look(rows, now, never=0.0)
         prior = self.prior.rows_for(self.page_states, rows)
         return self.posterior.mean_rates(self.page_states.column("likelihood"), rows, ages, prior)
+
+    def days_to_first_change(self, rows: NDArray[Any], gap_days: FloatArray) -> FloatArray:
+        """Return the expected days from a look to the page's first change, within a gap."""
+        prior = self.prior.rows_for(self.page_states, rows)
+        likelihood = self.page_states.column("likelihood")
+        weights = self.posterior.posteriors(likelihood, rows, gap_days, prior)
+        return days_to_first_change(gap_days, weights, self.cadence.rates)
 
     def exposure(self, rows: NDArray[Any], now: float) -> Exposure:
         """Return ages in days, hazards of shared events since the last look, and their rates.

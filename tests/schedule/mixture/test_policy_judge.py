@@ -7,7 +7,6 @@ from freshet.schedule.mixture.kernels.policy_judge import (
     CHANGED_BIT,
     CHOOSER_BITS,
     credit_looks,
-    fresh_days,
 )
 from freshet.schedule.mixture.policy_judge import MEMORY_DAYS, PROBE_SHARE, PolicyJudge
 
@@ -36,16 +35,16 @@ class Looks:
         self.labels = np.array(labels, np.uint8)
         self.intervals = np.full(count, 1_000.0, np.float32)
         self.importance = np.array(importance or [1.0] * count, np.float32)
-        self.counts = np.full(count, 4, np.int32), np.full(count, 2, np.int32)
-        self.sums = np.zeros((3, 8))
+        self.sums = np.zeros((3, 9))
 
     def add(
         self, rows: list[int], changed: list[bool], *, measured: bool = True, days: float = 2.0,
         for_freshness: bool = False,
     ) -> None:  # fmt: skip
         looks = (np.array(rows, np.int32), np.full(len(rows), days),
-                 np.full(len(rows), measured), np.array(changed))  # fmt: skip
-        columns = (self.labels, self.intervals, self.importance, *self.counts)
+                 np.full(len(rows), measured), np.array(changed),
+                 np.where(changed, 0.4, 1.0) * days)  # fmt: skip
+        columns = (self.labels, self.intervals, self.importance)
         credit_looks(looks, columns, STEPS, self.sums, (for_freshness, 0.5))
 
 
@@ -161,36 +160,33 @@ def test_under_freshness_a_found_change_gains_the_days_to_the_next_look_or_chang
     looks = Looks([last(ROUND_ROBIN, changed=True)] * 2)
     looks.add([0, 1], [False, True], days=3.0, for_freshness=True)
     assert looks.sums[2, 4] == 2.0
-    assert looks.sums[2, 5] == pytest.approx(3.0 + fresh_days(3.0, True, 4, 2))
-
-
-def test_fresh_days_are_half_the_gap_for_rare_changes_and_few_for_frequent_ones() -> None:
-    assert fresh_days(10.0, False, 9, 9) == 10.0
-    assert fresh_days(10.0, True, 10_000, 1) == pytest.approx(5.0, abs=0.01)
-    assert fresh_days(10.0, True, 50, 50) < 3.0
-    assert fresh_days(1_000.0, False, 5, 1) == 30.0
+    assert looks.sums[2, 5] == pytest.approx(3.0 + 0.4 * 3.0)
+    assert looks.sums[2, 6] == pytest.approx(3.0 + 3.0)
+    looks = Looks([last(ROUND_ROBIN, changed=True)])
+    looks.add([0], [False], days=1_000.0, for_freshness=True)
+    assert looks.sums[2, 5] == 30.0
 
 
 def test_a_found_change_waits_until_the_next_look() -> None:
     looks = Looks([NUTCH, NUTCH])
     looks.add([0, 1], [True, False])
-    assert looks.sums[1, 6:].tolist() == [1.0, 0.0]
+    assert looks.sums[1, 7:].tolist() == [1.0, 0.0]
     policy_judge = PolicyJudge(NAMES, gains_fresh_days=True)
     policy_judge.update(0.0)
     policy_judge.sums = looks.sums
     policy_judge.update(2.0)
     faded = np.exp(-2.0 / MEMORY_DAYS)
-    assert policy_judge.sums[1, 6:].tolist() == pytest.approx([faded, 2.0 * faded])
+    assert policy_judge.sums[1, 7:].tolist() == pytest.approx([faded, 2.0 * faded])
     looks.sums = policy_judge.sums
     looks.add([0], [False])
-    assert looks.sums[1, 6:] == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert looks.sums[1, 7:] == pytest.approx([0.0, 0.0], abs=1e-12)
 
 
 def test_pages_that_the_default_never_visits_again_count_as_fresh_while_they_wait() -> None:
     def weight(*, waiting_days: float, gains_fresh_days: bool) -> float:
         policy_judge = PolicyJudge(NAMES, gains_fresh_days=gains_fresh_days)
-        policy_judge.sums[0] = 100, 50, 50, 50, 100, 300, 20, 60
-        policy_judge.sums[2] = 15, 7, 8, 8, 0, 0, 8, waiting_days
+        policy_judge.sums[0] = 100, 50, 50, 50, 100, 300, 400, 20, 60
+        policy_judge.sums[2] = 15, 7, 8, 8, 0, 0, 0, 8, waiting_days
         policy_judge.update(1.0)
         return float(policy_judge.weights[2])
 
@@ -205,5 +201,17 @@ def test_what_waits_is_not_part_of_the_memory() -> None:
     first, second = PolicyJudge(NAMES), PolicyJudge(NAMES)
     first.sums[:] = 1.0
     second.resume(first.memory())
-    assert second.sums[:, :6].min() == 1.0
-    assert second.sums[:, 6:].max() == 0.0
+    assert second.sums[:, :7].min() == 1.0
+    assert second.sums[:, 7:].max() == 0.0
+
+
+def test_pages_that_change_soon_after_a_look_are_not_fresh_while_they_wait() -> None:
+    def weight(fresh_days: float) -> float:
+        policy_judge = PolicyJudge(NAMES, gains_fresh_days=True)
+        policy_judge.sums[0] = 100, 50, 50, 50, 100, 300, 600, 20, 60
+        policy_judge.sums[1] = 30, 15, 29, 29, 20, fresh_days, 200, 9, 90
+        policy_judge.update(1.0)
+        return float(policy_judge.weights[1])
+
+    assert weight(200.0) > 0.9
+    assert weight(2.0) < 0.1

@@ -255,3 +255,23 @@ def faded_likelihoods(
         for cell in range(CELL_COUNT):
             likelihoods[index, cell] = fast_exp(retention * log_likelihood[cell])
     return likelihoods
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def days_to_first_change(
+    gap_days: FloatArray, weights: FloatArray, rates: FloatArray
+) -> FloatArray:
+    """Return the expected days until the first change, given that one came within a gap.
+
+    ``weights`` has a row per gap with the weight of each rate.
+    """
+    days = np.empty(len(gap_days))
+    for index in range(len(gap_days)):
+        gap, total, chance = gap_days[index], 0.0, 0.0
+        for cell in range(len(rates)):
+            changes = rates[cell] * gap
+            survival = fast_exp(-changes)
+            total += weights[index, cell] * (1.0 - survival - changes * survival) / rates[cell]
+            chance += weights[index, cell] * (1.0 - survival)
+        days[index] = min(gap, total / chance) if chance > 1e-9 else 0.5 * gap
+    return days

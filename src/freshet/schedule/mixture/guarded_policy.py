@@ -34,7 +34,7 @@ from freshet.schedule.mixture.kernels import policy_judge as kernels
 from freshet.schedule.mixture.overdue_visits import OverdueVisits
 from freshet.schedule.mixture.policy_judge import PROBE_SHARE, RECENT_VISITS, PolicyJudge
 from freshet.schedule.objectives import ObjectiveName
-from freshet.schedule.page_states import PageStates, RevisitDelays
+from freshet.schedule.page_states import LookBatch, PageStates, RevisitDelays
 from freshet.schedule.ranking_rules import INTERVAL_COLUMN, NUTCH_STEPS, share_of_interval
 
 MIXED_POLICIES = ("default", "nutch", "round-robin")
@@ -92,14 +92,8 @@ class GuardedPolicy:
         """Learn from visits, and credit what they found to the policies that chose them."""
         looks, states = self._page_states.add_visits(visits), self._page_states
         kernels.credit_looks(
-            (looks.rows, looks.gap_days, looks.measured, looks.changed),
-            (
-                states.column(LABEL_COLUMN),
-                states.column(INTERVAL_COLUMN),
-                states.importance,
-                states.measured_looks,
-                states.changes,
-            ),
+            (looks.rows, looks.gap_days, looks.measured, looks.changed, self._fresh_days(looks)),
+            (states.column(LABEL_COLUMN), states.column(INTERVAL_COLUMN), states.importance),
             (
                 NUTCH_STEPS.unchanged_factor,
                 NUTCH_STEPS.changed_factor,
@@ -197,6 +191,21 @@ class GuardedPolicy:
         self._owed_visits = np.array(state["owed_visits"], np.float64)
         self._overdue_visits.visits_per_day = float(state["visits_per_day"])
         self._reset_candidates()
+
+    def _fresh_days(self, looks: LookBatch) -> FloatArray:
+        """Return for how many days before each look the copy of the look before was fresh.
+
+        If the look found a change, that is the expected time to the first change since. It is
+        computed only where the look before was credited to a policy for a change that it found.
+        """
+        fresh_days = looks.gap_days.copy()
+        if self.judge.gains_fresh_days:
+            labels = self._page_states.column(LABEL_COLUMN)[looks.rows]
+            is_follow_up = kernels.are_found_changes(labels) & looks.measured & looks.changed
+            rows, gaps = looks.rows[is_follow_up], looks.gap_days[is_follow_up]
+            if len(rows):
+                fresh_days[is_follow_up] = self.default.days_to_first_change(rows, gaps)
+        return fresh_days
 
     def _choose_by_default(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
         choices = self.default.choose(now, k, caps)

@@ -3,12 +3,13 @@
 A visit is worth what would be missing without it. Under ``changes`` it gains one change if it and
 the next look at the page both found one: had only the visit found one, the next look would have
 found it instead. Under ``freshness`` a visit that found a change gains the days until the next
-look, or until the next change if that look found one. No forecast is needed for either.
+look, or until the next change if that look found one: its time is expected by the page's rate.
 
 So the gain of a policy's visits is the share that found a change, known at once, times the mean
 gain of a found change, known after the next look. A page that waits long for its next look gains
-fresh days meanwhile, so the waiting counts as in a censored sample. The gain of an alternative is
-compared with that of the default in the same days, by Bayes' rule over a few ratios of the two.
+fresh days meanwhile, so the waiting counts as in a censored sample, for the share of the time that
+copies are fresh. The gain of an alternative is compared with that of the default in the same days,
+by Bayes' rule over a few ratios of the two.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ import numpy as np
 
 from freshet.core.types import FloatArray
 from freshet.schedule.mixture.kernels.policy_judge import (
+    FOLLOW_UP_DAYS,
     FOLLOW_UP_GAIN,
     FOLLOW_UPS,
     GAIN,
@@ -43,7 +45,15 @@ MAX_ODDS = 30.0
 # default, and the number of visits and follow-ups by which their gains are shrunk to the mean.
 PREFERENCE_EXPONENT = 8.0
 SHRINKING_VISITS, SHRINKING_FOLLOW_UPS = 10.0, 5.0
-SUM_NAMES = ("looks", "expected", "gain", "squares", "follow_ups", "follow_up_gain")
+SUM_NAMES = (
+    "looks",
+    "expected",
+    "gain",
+    "squares",
+    "follow_ups",
+    "follow_up_gain",
+    "follow_up_days",
+)
 SUM_COUNT = WAITING_DAYS + 1
 MAX_CHANCE = 0.99
 LAST_UPDATE = "last_update"
@@ -56,9 +66,9 @@ class PolicyJudge:
 
     The columns of ``sums`` are named by SUM_NAMES: looks that were compared with the look before,
     what the default would have gained by them, the importance of pages that they found changed,
-    its squares, later looks at these pages, and the gain that these showed. After a restart nobody
-    knows who chose the looks before, so two more columns are not part of the memory: found changes
-    that wait for the next look, and the days that they have waited.
+    its squares, later looks at these pages, the gain that these showed, and the days between. After
+    a restart nobody knows who chose the looks before, so two more columns are not part of the
+    memory: found changes that wait for the next look, and the days that they have waited.
     """
 
     names: tuple[str, ...]
@@ -138,12 +148,25 @@ class PolicyJudge:
         """Return the mean gain of a change that each policy found, shrunk to that of all."""
         count, gain = self.sums[:, FOLLOW_UPS], self.sums[:, FOLLOW_UP_GAIN]
         if self.gains_fresh_days:
-            gain = gain + self.sums[:, WAITING_DAYS]
+            gain = gain + self._fresh_shares() * self.sums[:, WAITING_DAYS]
         mean_gain = (gain.sum() + 0.5) / (count.sum() + 1.0)
         gains: FloatArray = (gain + SHRINKING_FOLLOW_UPS * mean_gain) / (
             count + SHRINKING_FOLLOW_UPS
         )
         return np.minimum(gains, MAX_FRESH_DAYS)
+
+    def _fresh_shares(self) -> FloatArray:
+        """Return the share of the days between looks that copies are fresh, shrunk to that of all.
+
+        Pages that wait for their next look are taken to be fresh for that share of the time.
+        """
+        gain, days = self.sums[:, FOLLOW_UP_GAIN], self.sums[:, FOLLOW_UP_DAYS]
+        share = (gain.sum() + 0.5) / (days.sum() + 1.0)
+        shrinking_days = (
+            SHRINKING_FOLLOW_UPS * (days.sum() + 1.0) / (self.sums[:, FOLLOW_UPS].sum() + 1.0)
+        )
+        shares: FloatArray = (gain + shrinking_days * share) / (days + shrinking_days)
+        return shares
 
     def _mean_gains(self) -> FloatArray:
         """Return the mean gain of each policy's visits, shrunk to that of the alternatives."""

@@ -13,9 +13,17 @@ from freshet.core.types import FloatArray
 CHOOSER_BITS = 2
 CHOOSER_MASK = (1 << CHOOSER_BITS) - 1
 CHANGED_BIT = 1 << (2 * CHOOSER_BITS)
-LOOKS, EXPECTED, GAIN, SQUARES, FOLLOW_UPS, FOLLOW_UP_GAIN, WAITING, WAITING_DAYS = range(8)
+LOOKS, EXPECTED, GAIN, SQUARES, FOLLOW_UPS, FOLLOW_UP_GAIN, FOLLOW_UP_DAYS = range(7)
+WAITING, WAITING_DAYS = 7, 8
 MEMORY_DAYS = 30.0
 MAX_FRESH_DAYS = 30.0
+
+
+def are_found_changes(labels: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which labels are those of a change that the last look found for a policy."""
+    choosers = (labels >> CHOOSER_BITS) & CHOOSER_MASK
+    found_changes: NDArray[np.bool_] = (choosers > 0) & ((labels & CHANGED_BIT) != 0)
+    return found_changes
 
 
 @njit(cache=True, nogil=True)
@@ -28,11 +36,12 @@ def credit_looks(
 ) -> None:
     """Update labels and adaptive intervals look by look, and add to the sums of the choosers.
 
+    The last column of ``looks`` has the days for which the copy of the look before was fresh.
     ``options`` are whether gains are fresh days, and the share of the default's sums that remains
     after each of its looks.
     """
-    rows, gap_days, measured, changed = looks
-    labels, intervals, importance, measured_looks, changes = columns
+    rows, gap_days, measured, changed, fresh_days = looks
+    labels, intervals, importance = columns
     unchanged_factor, changed_factor, shortest, longest = interval_steps
     for_freshness, retention = options
     for look in range(len(rows)):
@@ -48,7 +57,7 @@ def credit_looks(
         if last_chooser > 0 and label & CHANGED_BIT:
             gain = 1.0 if found_change else 0.0
             if for_freshness:
-                gain = fresh_days(gap_days[look], found_change, measured_looks[row], changes[row])
+                gain = min(fresh_days[look], MAX_FRESH_DAYS)
             add_follow_up(sums[last_chooser - 1], gap_days[look], gain)
         if chooser == 1:
             sums[0, : SQUARES + 1] *= retention
@@ -69,19 +78,4 @@ def add_follow_up(sums: FloatArray, gap_days: float, gain: float) -> None:
     sums[WAITING_DAYS] -= faded * gap_days
     sums[FOLLOW_UPS] += 1.0
     sums[FOLLOW_UP_GAIN] += gain
-
-
-@njit(cache=True)
-def fresh_days(gap_days: float, found_change: bool, looks: int, changes: int) -> float:
-    """Return for how many days between two looks the copy of the first was fresh.
-
-    If the second look found a change, that is the expected time to the first change in between, by
-    the page's changes per look (Cho and Garcia-Molina 2003, section 4.2).
-    """
-    share = 1.0
-    if found_change:
-        changes_per_gap = -np.log((looks - changes + 0.5) / (looks + 0.5))
-        share = 0.5
-        if changes_per_gap > 1e-3:
-            share = 1.0 / changes_per_gap - 1.0 / np.expm1(changes_per_gap)
-    return min(gap_days * share, MAX_FRESH_DAYS)
+    sums[FOLLOW_UP_DAYS] += gap_days
