@@ -263,3 +263,31 @@ def test_a_page_takes_less_than_two_hundred_bytes() -> None:
     for start in range(0, 20_000, 50):
         policy.add(pages(range(start, start + 50), host_pages=50, directory_pages=25))
     assert policy.page_states.nbytes / 20_000 < 200
+
+
+@each_objective
+def test_a_value_factor_scales_the_value_and_not_the_chance(objective: ObjectiveName) -> None:
+    policy = busy_policy(objective, 80)
+    now, rows = 21 * DAY_SECONDS, policy.page_states.find_rows(np.array([3, 7]))
+    policy.refit(from_epoch(now))
+    before = policy.page_scores(rows, now)
+    policy.set_value_factors(np.array([3, 7]), np.array([2.0, 0.5]))
+    after = policy.page_scores(rows, now)
+    assert after.values == pytest.approx(before.values * [2.0, 0.5])
+    assert after.chances.tolist() == before.chances.tolist()
+    assert policy.explain(3, from_epoch(now)).learned_factor == 2.0
+
+
+def test_chances_at_times_are_those_of_the_scores() -> None:
+    policy = busy_policy("freshness", 80)
+    policy.add(pages([500]))
+    policy.refit(from_epoch(20 * DAY_SECONDS))
+    ids = np.array([3, 7, 500])
+    rows = policy.page_states.find_rows(ids)
+    for day in (20.0, 20.03):
+        now = day * DAY_SECONDS
+        chances = policy.change_chances(ids, np.full(3, now))
+        expected = policy.page_scores(rows, now).chances
+        assert chances == pytest.approx(expected, rel=1e-4, nan_ok=True)
+    later = policy.change_chances(ids[:2], np.array([21.0, 40.0]) * DAY_SECONDS)
+    assert (later > chances[:2]).all()

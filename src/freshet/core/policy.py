@@ -13,6 +13,7 @@ from freshet.core.tables import (
     PolicyExplanation,
     VisitTable,
 )
+from freshet.core.types import FloatArray
 
 
 class Policy(Protocol):
@@ -101,4 +102,20 @@ class ReportingPolicy(Policy, Protocol):
 
         Numbers that are missing or that make no sense are ignored.
         """
+        ...
+
+
+@runtime_checkable
+class CorrectablePolicy(Policy, Protocol):
+    """A policy that forecasts changes, and whose values a learned forecast can correct."""
+
+    def change_chances(self, pages: PageIdArray, times: FloatArray) -> FloatArray:
+        """Return the chance that known pages have changed since their last look, by given times.
+
+        It is NaN for pages that were never looked at.
+        """
+        ...
+
+    def set_value_factors(self, pages: PageIdArray, factors: FloatArray) -> None:
+        """Multiply the values of known pages by factors from now on; at first they are 1."""
         ...

@@ -202,6 +202,7 @@ class PolicyExplanation:
     directory has been changing since its last look, relative to its usual pace; only formulas use
     it. ``weights`` are the shares of visits of mixed policies, by name. ``publication_hours`` are
     the hours of the day (UTC) at which the pages of its host change far more than at others.
+    ``learned_factor`` multiplies the value: how much likelier a learned model finds a change.
 
     ``due`` is the time (epoch seconds) at which the page's value reaches the multiplier, by what is
     known now; if it is None, the page is visited only if budget is left. ``change_days`` is the
@@ -236,6 +237,7 @@ class PolicyExplanation:
     exploration_value: float = 0.0
     weights: Mapping[str, float] | None = None
     publication_hours: tuple[int, ...] = ()
+    learned_factor: float = 1.0
 
     @property
     def is_regular(self) -> bool:

@@ -165,6 +165,20 @@ class BayesPolicy:
         survival = self._model.survival(rows, seconds, horizons)
         return Forecast(self.page_states.ids[rows].astype(np.int32), horizons, survival)
 
+    def change_chances(self, pages: PageIdArray, times: FloatArray) -> FloatArray:
+        """Return the chance that known pages have changed since their last look, by given times.
+
+        It is NaN for pages that were never looked at. Value factors do not matter to it.
+        """
+        return self._model.change_chances(self.page_states.find_rows(pages), times)
+
+    def set_value_factors(self, pages: PageIdArray, factors: FloatArray) -> None:
+        """Multiply the values of known pages by factors from now on."""
+        rows = self.page_states.find_rows(pages)
+        self.page_states.value_factor[rows] = factors
+        self._due_pages.mark(rows)
+        self._sentinels.forget_bounds(slice(None))
+
     def explain(self, page: int, now: datetime) -> PolicyExplanation:
         """Return the figures behind a page's value."""
         row = int(self.page_states.find_rows(np.array([page], np.int64))[0])

@@ -66,6 +66,7 @@ def explain_page_value(
         due=due_time(model, row, now, multiplier),
         change_days=expected_change_days(posterior, rates),
         prior_change_days=expected_change_days(prior, rates),
+        learned_factor=float(states.value_factor[row]),
     )
 
 

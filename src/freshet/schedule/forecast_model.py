@@ -191,6 +191,16 @@ class ForecastModel:
         survival = survival_of_cells(days, self.cadence.rates, weights)
         return survival * np.exp(-hazards[:, None] - event_rates[:, None] * horizons)
 
+    def change_chances(self, rows: NDArray[Any], times: FloatArray) -> FloatArray:
+        """Return the chance that pages have changed since their last look, each at its own time.
+
+        It is NaN for pages that were never looked at.
+        """
+        return np.concatenate([
+            self._change_chances(block, moments)
+            for block, moments in zip(row_blocks(rows), row_blocks(times), strict=True)
+        ])
+
     def state(self) -> dict[str, Any]:
         """Return prior, shared events and publication times as plain arrays."""
         parts = (self.events, self.publication_times)
@@ -214,6 +224,21 @@ class ForecastModel:
         hosts = self.page_states.host[looks.rows]
         return self.events.hazards(hosts, ends - looks.gap_days, ends)
 
+    def _change_chances(self, rows: NDArray[Any], times: FloatArray) -> FloatArray:
+        states = self.page_states
+        begins, hosts = states.last_look[rows] / DAY_SECONDS, states.host[rows]
+        is_seen = ~np.isnan(begins)
+        ends = np.maximum(times / DAY_SECONDS, np.where(is_seen, begins, 0.0))
+        begins = np.where(is_seen, begins, ends)
+        ages = self.elapsed_days(hosts, begins, ends)
+        weights = self.posterior.posteriors(
+            states.column("likelihood"), rows, ages, self.prior.rows_for(states, rows)
+        )
+        survival = survival_of_cells(ages[:, np.newaxis], self.cadence.rates, weights)[:, 0]
+        if self.events:
+            survival = survival * np.exp(-self.events.hazards(hosts, begins, ends))
+        return np.where(is_seen, 1.0 - survival, np.nan)
+
     def _scores(self, rows: NDArray[Any], exposure: Exposure) -> PageScores:
         """Return the scores of pages with an exposure."""
         states, prior = self.page_states, self.prior.rows_for(self.page_states, rows)
@@ -224,4 +249,5 @@ class ForecastModel:
         )
         visits = (states.importance, states.recent_looks, states.recent_failures)
         weigh_values(rows, chances, gains, visits, states.last_look)
+        gains *= states.value_factor[rows]
         return PageScores(exposure[0], chances, gains)

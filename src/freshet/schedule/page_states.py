@@ -38,6 +38,7 @@ COMMON_COLUMNS = {
     "failure_streak": ColumnSpec(np.uint8),
     "not_before": ColumnSpec(np.float64, -np.inf),
     "pending": ColumnSpec(np.bool_),
+    "value_factor": ColumnSpec(np.float32, 1),
 }
 
 
@@ -100,6 +101,7 @@ class PageStates:
     failure_streak: NDArray[np.uint8]
     not_before: FloatArray
     pending: BoolArray
+    value_factor: SmallFloatArray
 
     def __init__(
         self,

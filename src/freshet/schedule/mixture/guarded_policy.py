@@ -149,6 +149,14 @@ class GuardedPolicy:
         """Return the default policy's chances that pages are unchanged after each horizon."""
         return self.default.forecast(pages, now, horizons)
 
+    def change_chances(self, pages: PageIdArray, times: FloatArray) -> FloatArray:
+        """Return the default policy's chance that known pages have changed by given times."""
+        return self.default.change_chances(pages, times)
+
+    def set_value_factors(self, pages: PageIdArray, factors: FloatArray) -> None:
+        """Multiply the default policy's values of known pages by factors from now on."""
+        self.default.set_value_factors(pages, factors)
+
     def explain(self, page: int, now: datetime) -> PolicyExplanation:
         """Return the figures behind the default's value of a page, and the current weights."""
         return replace(self.default.explain(page, now), weights=self.judge.weights_by_name)
