@@ -1,5 +1,6 @@
 """The continuous backtest, scored on the ground truth."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -204,6 +205,17 @@ def test_an_oracle_selects_pages_without_a_copy_first(name: str) -> None:
     assert crawler.score().fresh_now > 0
     assert crawler.visits == 8
     assert (crawler._copies.exists(np.arange(8))).all()
+
+
+@pytest.mark.parametrize("name", ["known-rate", "known-rate-changes"])
+def test_a_continuous_oracle_of_rates_prefers_important_pages(name: str) -> None:
+    truth = random_truth(5, count=8)
+    importance = np.where(np.arange(8) < 4, 1e-6, 1.0)
+    weighted = replace(truth, pages=replace(truth.pages, importance=importance))
+    oracle = CONTINUOUS_ORACLES[name](weighted)
+    SimulatedCrawler(oracle, weighted, 8, START + 2 * DAY).warm_up(truth.pages.ids, 2)
+    chosen = oracle.choose(START + 9 * DAY, 2, HostCaps())
+    assert (np.searchsorted(truth.pages.ids, chosen.pages) >= 4).all()
 
 
 def test_the_continuous_oracles_have_the_expected_order() -> None:

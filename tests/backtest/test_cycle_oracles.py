@@ -47,6 +47,14 @@ def test_known_rates_visit_what_changes_always_for_changes_and_seldom_for_freshn
     assert [3] not in changes + freshness
 
 
+@pytest.mark.parametrize("name", ["known-rate", "known-rate-changes"])
+def test_known_rates_visit_important_pages_more_often(name: str) -> None:
+    trace = drawn("x..x..x..x..", "x..x..x..x..")
+    pages = replace(trace.pages, importance=np.array([1.0, 5.0]))
+    crawled = choices(trace, CYCLE_ORACLES[name](replace(trace, pages=pages)), 1)
+    assert crawled.count([1]) > crawled.count([0])
+
+
 @pytest.mark.parametrize("share", [0.05, 0.1])
 def test_the_oracles_have_the_expected_order(trace: Trace, share: float) -> None:
     changes = [scored(name, trace, share).ndcg for name in ("known-rate-changes", "oracle-change")]

@@ -111,7 +111,8 @@ class CycleRateOracle(CycleOracle):
         return -np.expm1(-self._rates * self._ages(cycle))
 
     def _values(self, cycle: int) -> FloatArray:
-        return fresh_time_gained(self._rates, self._ages(cycle))
+        gained = fresh_time_gained(self._rates, self._ages(cycle))
+        return self._trace.pages.importance * gained
 
 
 class CycleRateChangesOracle(CycleRateOracle):
@@ -120,7 +121,7 @@ class CycleRateChangesOracle(CycleRateOracle):
     name = "known-rate-changes"
 
     def _values(self, cycle: int) -> FloatArray:
-        return self._probabilities(cycle)
+        return self._trace.pages.importance * self._probabilities(cycle)
 
 
 CYCLE_ORACLES: Mapping[str, Callable[..., Selector]] = {

@@ -81,7 +81,7 @@ class ContinuousLifetimeOracle(ContinuousOracle):
 
 
 class ContinuousRateOracle(ContinuousOracle):
-    """Knows each page's rate over the whole time and nothing else."""
+    """Knows each page's rate over the whole time and its importance, and nothing else."""
 
     name = "known-rate"
 
@@ -91,7 +91,7 @@ class ContinuousRateOracle(ContinuousOracle):
         self._rates: FloatArray = np.diff(truth.starts) / max(1.0, np.ceil(days))
 
     def _values(self, now: float, age_days: FloatArray) -> FloatArray:
-        return fresh_time_gained(self._rates, age_days)
+        return self._truth.pages.importance * fresh_time_gained(self._rates, age_days)
 
 
 class ContinuousRateChangesOracle(ContinuousRateOracle):
@@ -100,7 +100,7 @@ class ContinuousRateChangesOracle(ContinuousRateOracle):
     name = "known-rate-changes"
 
     def _values(self, now: float, age_days: FloatArray) -> FloatArray:
-        return -np.expm1(-self._rates * age_days)
+        return self._truth.pages.importance * -np.expm1(-self._rates * age_days)
 
 
 CONTINUOUS_ORACLES: Mapping[str, Callable[..., Selector]] = {
