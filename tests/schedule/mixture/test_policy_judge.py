@@ -215,3 +215,22 @@ def test_pages_that_change_soon_after_a_look_are_not_fresh_while_they_wait() -> 
 
     assert weight(200.0) > 0.9
     assert weight(2.0) < 0.1
+
+
+def test_looks_after_a_found_change_count_by_the_importance_of_their_page() -> None:
+    looks = Looks([last(NUTCH, changed=True)] * 2, importance=[1.0, 5.0])
+    looks.add([0, 1], [False, True], days=2.0, for_freshness=True)
+    assert looks.sums[1, 4:7].tolist() == pytest.approx([6.0, 2.0 + 5 * 0.8, 12.0])
+
+
+def test_the_scale_of_importance_makes_no_difference() -> None:
+    def weights(scale: float) -> list[float]:
+        policy_judge = PolicyJudge(NAMES, gains_fresh_days=True)
+        policy_judge.sums[0] = 100, 50, 50, 50, 100, 300, 600, 20, 60
+        policy_judge.sums[1] = 30, 15, 25, 25, 20, 150, 200, 9, 90
+        policy_judge.sums[:, [1, 2, 4, 5, 6, 7, 8]] *= scale
+        policy_judge.sums[:, 3] *= scale * scale
+        policy_judge.update(1.0)
+        return policy_judge.weights.tolist()
+
+    assert weights(0.01) == pytest.approx(weights(1.0), rel=0.1)

@@ -147,26 +147,30 @@ class PolicyJudge:
     def _follow_up_gains(self) -> FloatArray:
         """Return the mean gain of a change that each policy found, shrunk to that of all."""
         count, gain = self.sums[:, FOLLOW_UPS], self.sums[:, FOLLOW_UP_GAIN]
+        unit = self._importance_unit()
         if self.gains_fresh_days:
-            gain = gain + self._fresh_shares() * self.sums[:, WAITING_DAYS]
-        mean_gain = (gain.sum() + 0.5) / (count.sum() + 1.0)
-        gains: FloatArray = (gain + SHRINKING_FOLLOW_UPS * mean_gain) / (
-            count + SHRINKING_FOLLOW_UPS
-        )
+            gain = gain + self._fresh_shares(unit) * self.sums[:, WAITING_DAYS]
+        mean_gain = (gain.sum() + 0.5 * unit) / (count.sum() + unit)
+        shrinking = SHRINKING_FOLLOW_UPS * unit
+        gains: FloatArray = (gain + shrinking * mean_gain) / (count + shrinking)
         return np.minimum(gains, MAX_FRESH_DAYS)
 
-    def _fresh_shares(self) -> FloatArray:
+    def _fresh_shares(self, unit: float) -> FloatArray:
         """Return the share of the days between looks that copies are fresh, shrunk to that of all.
 
         Pages that wait for their next look are taken to be fresh for that share of the time.
         """
         gain, days = self.sums[:, FOLLOW_UP_GAIN], self.sums[:, FOLLOW_UP_DAYS]
-        share = (gain.sum() + 0.5) / (days.sum() + 1.0)
-        shrinking_days = (
-            SHRINKING_FOLLOW_UPS * (days.sum() + 1.0) / (self.sums[:, FOLLOW_UPS].sum() + 1.0)
-        )
-        shares: FloatArray = (gain + shrinking_days * share) / (days + shrinking_days)
+        share = (gain.sum() + 0.5 * unit) / (days.sum() + unit)
+        mean_days = (days.sum() + unit) / (self.sums[:, FOLLOW_UPS].sum() + unit)
+        shrinking = SHRINKING_FOLLOW_UPS * unit * mean_days
+        shares: FloatArray = (gain + shrinking * share) / (days + shrinking)
         return shares
+
+    def _importance_unit(self) -> float:
+        """Return the usual importance of pages that visits found changed, 1 without any."""
+        gain, squares = self.sums[:, GAIN].sum(), self.sums[:, SQUARES].sum()
+        return float(squares / gain) if gain > 0.0 and squares > 0.0 else 1.0
 
     def _mean_gains(self) -> FloatArray:
         """Return the mean gain of each policy's visits, shrunk to that of the alternatives."""

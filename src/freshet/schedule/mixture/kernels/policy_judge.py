@@ -58,7 +58,7 @@ def credit_looks(
             gain = 1.0 if found_change else 0.0
             if for_freshness:
                 gain = min(fresh_days[look], MAX_FRESH_DAYS)
-            add_follow_up(sums[last_chooser - 1], gap_days[look], gain)
+            add_follow_up(sums[last_chooser - 1], gap_days[look], gain, importance[row])
         if chooser == 1:
             sums[0, : SQUARES + 1] *= retention
         if chooser > 0:
@@ -67,15 +67,18 @@ def credit_looks(
             sums[chooser - 1, LOOKS] += 1.0
             sums[chooser - 1, GAIN] += gain
             sums[chooser - 1, SQUARES] += gain * gain
-            sums[chooser - 1, WAITING] += 1.0 if found_change else 0.0
+            sums[chooser - 1, WAITING] += gain
 
 
 @njit(cache=True)
-def add_follow_up(sums: FloatArray, gap_days: float, gain: float) -> None:
-    """Add the next look after a found change, which has waited for it and faded meanwhile."""
-    faded = np.exp(-gap_days / MEMORY_DAYS)
+def add_follow_up(sums: FloatArray, gap_days: float, gain: float, importance: float) -> None:
+    """Add the next look after a found change, which has waited for it and faded meanwhile.
+
+    Looks count by the importance of their page.
+    """
+    faded = importance * np.exp(-gap_days / MEMORY_DAYS)
     sums[WAITING] -= faded
     sums[WAITING_DAYS] -= faded * gap_days
-    sums[FOLLOW_UPS] += 1.0
-    sums[FOLLOW_UP_GAIN] += gain
-    sums[FOLLOW_UP_DAYS] += gap_days
+    sums[FOLLOW_UPS] += importance
+    sums[FOLLOW_UP_GAIN] += importance * gain
+    sums[FOLLOW_UP_DAYS] += importance * gap_days
