@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from freshet.core.content.content_grid import ContentGrid
+from freshet.relate.co_change import CoChange
 from freshet.relate.content_neighbours import ContentNeighbours
 from freshet.relate.graph_distance import GraphDistance
 from freshet.relate.random_experts import RandomExperts
@@ -20,6 +21,8 @@ RELATIONS: list[PageRelation] = [
     TimeWarping(),
     TimeWarping(standardised=True),
     RandomExperts(),
+    CoChange(evidence=0.0),
+    CoChange(first_lag=0, positive_only=False),
 ]
 GRIDS = {
     "random": random_grid(7, 12),
@@ -55,7 +58,7 @@ def test_every_relation_gives_other_known_pages_the_closest_first(
 
 @pytest.mark.parametrize("relation", RELATIONS, ids=str)
 def test_identical_pages_are_all_related(relation: PageRelation) -> None:
-    if isinstance(relation, GraphDistance):
+    if isinstance(relation, GraphDistance | CoChange):
         return
     related = relation.related(GRIDS["identical pages"], 3)
     assert [sorted(related.of(page)[0].tolist()) for page in range(4)] == [
