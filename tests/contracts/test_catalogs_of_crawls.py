@@ -16,8 +16,18 @@ from freshet.archive.catalog.rows import (
     Lease,
     VisitEntry,
 )
+from freshet.core.content.measured_looks import concatenate_looks
 from freshet.core.types import Change, Outcome
-from tests.contracts.catalog_samples import CATALOGS, CHANGE, DAY, NOW, add, new_page, new_visit
+from tests.contracts.catalog_samples import (
+    CATALOGS,
+    CHANGE,
+    DAY,
+    NOW,
+    VIEW,
+    add,
+    new_page,
+    new_visit,
+)
 
 TODAY = "2026-11-01"
 TOMORROW = "2026-11-02"
@@ -290,6 +300,35 @@ class TestPlanning:
         assert measured == [False, True, False, True, True]
         assert changed == [False, True, False, False, True]
         assert new_links == [-1, 3, -1, -1, 4]
+
+    @pytest.mark.parametrize("batch_size", [1, 100])
+    def test_looks_come_with_texts_and_sizes_of_changes(
+        self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch, batch_size: int
+    ) -> None:
+        monkeypatch.setattr(planning, "VISITS_PER_BATCH", batch_size)
+        a, b, imported = add(catalog, new_page("a"), new_page("b"), new_page(source="snap"))
+        catalog.append_visits([
+            VisitEntry(new_visit(a, 2, Outcome.TIMEOUT)),
+            VisitEntry(new_visit(imported, 0), Change(False)),
+            VisitEntry(new_visit(a, 1), CHANGE, view=VIEW),
+            VisitEntry(new_visit(b, 0)),
+        ])
+        looks = concatenate_looks(list(catalog.look_tables()))
+        assert looks.pages.tolist() == [a, b, imported]
+        assert looks.measured.tolist() == [True, False, True]
+        assert looks.changed.tolist() == [True, False, False]
+        assert looks.text_hashes.tolist() == [2**64 - 1, 0, 0]
+        unknown = float("nan")
+        for column, expected in (
+            (looks.times, [(NOW + DAY).timestamp(), NOW.timestamp(), NOW.timestamp()]),
+            (looks.words, [12, unknown, unknown]),
+            (looks.dice, [0.5, unknown, unknown]),
+            (looks.new_links, [3, unknown, unknown]),
+            (looks.total_words, [70, unknown, unknown]),
+        ):
+            assert column.tolist() == pytest.approx(expected, nan_ok=True)
+        assert sum(map(len, catalog.look_tables(only_live=True))) == 2
+        assert catalog.host_names() == dict.fromkeys((a, b, imported), "a.example")
 
     def test_only_visits_written_after_a_given_one_are_returned(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))

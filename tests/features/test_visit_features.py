@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.content.related_pages import collect_related
 from freshet.core.tables import DAY_SECONDS
 from freshet.features.kernels.visit_features import FEATURE_COUNT
-from freshet.features.measured_looks import MeasuredLooks, looks_of_grid
+from freshet.features.measured_looks import looks_of_grid
 from freshet.features.visit_features import FEATURE_NAMES, FEATURES, FeatureArray, VisitFeatures
 from tests.core.content.test_content_grid import small_grid
 

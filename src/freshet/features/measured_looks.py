@@ -1,44 +1,11 @@
-"""Looks at pages in time order, as columns: what features of visits are computed from."""
-
-from dataclasses import dataclass
-from typing import Self
+"""Looks at the steps of a grid, and their times in days."""
 
 import numpy as np
 
 from freshet.core.content.content_grid import NO_VERSION, ContentGrid
-from freshet.core.tables import DAY_SECONDS, BoolArray
-from freshet.core.types import FloatArray, HashArray, IndexArray
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredLooks:
-    """Looks in time order; ``pages`` are rows of the table of pages that the caller keeps.
-
-    ``measured`` says which looks were compared with the look before, ``changed`` which found a
-    change. ``text_hashes`` is 0 where it is not known. The sizes are NaN where they are not known:
-    ``words`` that changed, ``dice`` similarity, ``new_links``, and ``total_words`` of the text.
-    """
-
-    pages: IndexArray
-    times: FloatArray
-    measured: BoolArray
-    changed: BoolArray
-    text_hashes: HashArray
-    words: FloatArray
-    dice: FloatArray
-    new_links: FloatArray
-    total_words: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.pages)
-
-    def select(self, rows: IndexArray | BoolArray) -> Self:
-        """Return some of the looks."""
-        return type(self)(*(getattr(self, name)[rows] for name in self.__slots__))
-
-    def in_time_order(self) -> Self:
-        """Return the looks sorted by time; looks at one time keep their order."""
-        return self.select(np.argsort(self.times, kind="stable").astype(np.int32))
+from freshet.core.content.measured_looks import MeasuredLooks
+from freshet.core.tables import DAY_SECONDS
+from freshet.core.types import FloatArray, IndexArray
 
 
 def looks_of_grid(

@@ -7,10 +7,11 @@ history, a grid of daily steps and a running crawl, because a look may come at a
 import numpy as np
 from numpy.typing import NDArray
 
+from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.content.related_pages import RelatedPages
 from freshet.core.types import FloatArray, HashArray, IndexArray
 from freshet.features.kernels import visit_features as kernels
-from freshet.features.measured_looks import MeasuredLooks, days
+from freshet.features.measured_looks import days
 
 FeatureArray = NDArray[np.float32]
 

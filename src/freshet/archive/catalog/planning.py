@@ -9,8 +9,9 @@ from sqlalchemy import Connection, Select, case, func, literal_column, select
 from freshet.archive.catalog.database import TableStore, split_chunks
 from freshet.archive.catalog.pages import parse_settings, restrict_to_live
 from freshet.archive.catalog.rows import CacheValidators, InactivePages, PageColumns
-from freshet.archive.catalog.schema import changes, pages, tag_settings, tags, visits
+from freshet.archive.catalog.schema import changes, facts, pages, tag_settings, tags, visits
 from freshet.archive.catalog.visit_rows import LOOK_OUTCOME_NAMES
+from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.tables import VisitTable
 from freshet.core.types import Outcome
 
@@ -43,6 +44,24 @@ LIVE_VISITS: Select[Any] = (
     .outerjoin(changes, changes.c.visit_id == visits.c.id)
     .where(pages.c.source == "", pages.c.removed.is_(None))
     .where(visits.c.outcome != Outcome.REFUSED.value)
+    .order_by(*VISIT_ORDER)
+)
+LOOKS: Select[Any] = (
+    select(
+        visits.c.page_id,
+        visits.c.time,
+        RESULT_FLAGS,
+        facts.c.text_hash,
+        changes.c.words,
+        changes.c.dice,
+        NEW_LINKS,
+        facts.c.words,
+    )
+    .select_from(visits)
+    .join(pages, pages.c.id == visits.c.page_id)
+    .outerjoin(changes, changes.c.visit_id == visits.c.id)
+    .outerjoin(facts, facts.c.visit_id == visits.c.id)
+    .where(pages.c.removed.is_(None), visits.c.outcome.in_(LOOK_OUTCOME_NAMES))
     .order_by(*VISIT_ORDER)
 )
 
@@ -100,18 +119,39 @@ class PlanTables(TableStore):
         Refused visits are left out: settings refused them, and the settings may have changed since.
         With ``after_visit_id`` only visits with a greater id are yielded: those written later.
         """
+        return map(_to_visit_table, self._visit_batches(LIVE_VISITS, after_visit_id))
+
+    def look_tables(self, *, only_live: bool = False) -> Iterator[MeasuredLooks]:
+        """Yield the looks of pages that were not removed, by page and time.
+
+        They come in batches of whole pages; ``pages`` are ids. Looks of imported pages are left out
+        with ``only_live``.
+        """
+        query = LOOKS.where(pages.c.source == "") if only_live else LOOKS
+        return map(_to_measured_looks, self._visit_batches(query, 0))
+
+    def host_names(self) -> dict[int, str]:
+        """Return the host of every page that was not removed, imported ones too, by page."""
+        query = select(pages.c.id, pages.c.host).where(pages.c.removed.is_(None))
+        with self._read_engine.begin() as connection:
+            return dict(_driver_rows(connection, query.order_by(pages.c.id)))
+
+    def _visit_batches(
+        self, visit_query: Select[Any], after_visit_id: int
+    ) -> Iterator[Sequence[Sequence[Any]]]:
+        """Yield the rows of a query of visits in the order of pages, in batches of whole pages."""
         after_page: int | None = 0
         while after_page is not None:
             with self._read_engine.begin() as connection:
                 last_page = _last_page_of_batch(connection, after_page, after_visit_id)
-                query = LIVE_VISITS.where(
+                query = visit_query.where(
                     visits.c.page_id > after_page, visits.c.id > after_visit_id
                 )
                 if last_page is not None:
                     query = query.where(visits.c.page_id <= last_page)
                 rows = _driver_rows(connection, query)
             if rows:
-                yield _to_visit_table(rows)
+                yield rows
             after_page = last_page
 
     def cache_validators(self, page_ids: Sequence[int]) -> dict[int, CacheValidators]:
@@ -210,4 +250,21 @@ def _to_visit_table(rows: Sequence[Sequence[Any]]) -> VisitTable:
         (flags & MEASURED) > 0,
         (flags & CHANGED) > 0,
         np.array(new_links, np.int32),
+    )
+
+
+def _to_measured_looks(rows: Sequence[Sequence[Any]]) -> MeasuredLooks:
+    page_ids, times, result_flags, hashes, words, dice, new_links, totals = zip(*rows, strict=True)
+    flags = np.array(result_flags, np.uint8)
+    links = np.array(new_links, np.float64)
+    return MeasuredLooks(
+        np.array(page_ids, np.int64),
+        np.array(times, np.float64),
+        (flags & MEASURED) > 0,
+        (flags & CHANGED) > 0,
+        np.array([text_hash or 0 for text_hash in hashes], np.int64).view(np.uint64),
+        np.array(words, np.float64),
+        np.array(dice, np.float64),
+        np.where(links < 0, np.nan, links),
+        np.array(totals, np.float64),
     )

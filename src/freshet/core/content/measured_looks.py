@@ -1,0 +1,51 @@
+"""Looks at pages as columns: what features of visits are computed from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from freshet.core.tables import BoolArray, PageIdArray
+from freshet.core.types import FloatArray, HashArray, IndexArray
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredLooks:
+    """Looks; ``pages`` are ids, or rows of the table of pages that the caller keeps.
+
+    ``measured`` says which looks were compared with the look before, ``changed`` which found a
+    change. ``text_hashes`` is 0 where it is not known. The sizes are NaN where they are not known:
+    ``words`` that changed, ``dice`` similarity, ``new_links``, and ``total_words`` of the text.
+    """
+
+    pages: IndexArray | PageIdArray
+    times: FloatArray
+    measured: BoolArray
+    changed: BoolArray
+    text_hashes: HashArray
+    words: FloatArray
+    dice: FloatArray
+    new_links: FloatArray
+    total_words: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+    def select(self, rows: IndexArray | BoolArray) -> Self:
+        """Return some of the looks."""
+        return type(self)(*(getattr(self, name)[rows] for name in self.__slots__))
+
+    def in_time_order(self) -> Self:
+        """Return the looks sorted by time; looks at one time keep their order."""
+        return self.select(np.argsort(self.times, kind="stable").astype(np.int32))
+
+
+def concatenate_looks(parts: Sequence[MeasuredLooks]) -> MeasuredLooks:
+    """Return the looks of all parts in one table."""
+    return MeasuredLooks(
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in MeasuredLooks.__slots__
+        )
+    )
