@@ -328,7 +328,8 @@ class TestPlanning:
         ):
             assert column.tolist() == pytest.approx(expected, nan_ok=True)
         assert sum(map(len, catalog.look_tables(only_live=True))) == 2
-        assert catalog.host_names() == dict.fromkeys((a, b, imported), "a.example")
+        (columns,) = catalog.all_page_columns()
+        assert (columns.ids, set(columns.hosts)) == ((a, b, imported), {"a.example"})
 
     def test_only_visits_written_after_a_given_one_are_returned(self, catalog: Catalog) -> None:
         a, b = add(catalog, new_page("a"), new_page("b"))

@@ -13,10 +13,10 @@ from freshet.crawl.history_replay import (
     concatenate_visits,
     first_replayed_time,
     replay_visits,
-    select_visits,
 )
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.policies import make_policy
+from freshet.schedule.visit_steps import select_visits
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 HOSTS, PAGES_PER_HOST, DAYS = 3, 20, 24

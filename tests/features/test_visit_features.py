@@ -132,3 +132,12 @@ def test_a_grid_is_a_look_per_page_and_step() -> None:
     assert table.changed.tolist() == [False, False, False, True, False, True, True]
     assert table.measured.tolist() == [False, True, False, True, True, True, True]
     assert table.total_words.tolist() == [3.0, 3.0, 0.0, 3.0, 0.0, 0.0, 3.0]
+
+
+def test_pages_that_come_later_have_the_features_of_pages_there_from_the_start() -> None:
+    hosts = np.array([0, 1, 1, 2], np.int32)
+    at_once, step_by_step = VisitFeatures(hosts), VisitFeatures(hosts[:2])
+    step_by_step.add_pages(hosts[2:])
+    rows, times = np.arange(4, dtype=np.int32), np.full(4, START * DAY_SECONDS)
+    assert len(step_by_step) == 4
+    np.testing.assert_array_equal(step_by_step.at(rows, times), at_once.at(rows, times))

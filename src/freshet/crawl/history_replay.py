@@ -7,25 +7,18 @@ replay it chooses as before the restart.
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from freshet.core.clock import from_epoch
 from freshet.core.policy import Policy, RefittingPolicy
 from freshet.core.tables import DAY_SECONDS, VisitTable
-from freshet.core.types import FloatArray
 from freshet.record.fault_isolation import isolate_faults
+from freshet.schedule.visit_steps import replay_steps, select_visits, step_ranges
 
 # Earlier visits of a very long history are learned at once.
 REPLAYED_DAYS = 60.0
 MAX_REPLAYED_VISITS = 5_000_000
-# A crawl fits its policy every hour. So does the replay of the last days; it fits less often in
-# earlier days, and in large collections.
-HOURLY_DAYS, EARLIER_STEP_HOURS, MAX_STEP_HOURS = 30.0, 6.0, 24.0
-PAGES_PER_HOUR = 20_000
-HOUR_SECONDS = 3_600.0
 
 
 def replay_visits(
@@ -46,35 +39,6 @@ def replay_visits(
     if len(ordered):
         with isolate_faults("fitting it", f"policy {policy.name}"):
             policy.refit(from_epoch(float(ordered.times[-1])))
-
-
-def replay_steps(times: FloatArray, page_count: int) -> FloatArray:
-    """Return the start of the step of every visit in epoch seconds, given sorted times.
-
-    >>> replay_steps(np.array([0.0, 7_200.0, 40 * 86_400.0, 40 * 86_400 + 7_300.0]), 100).tolist()
-    [0.0, 0.0, 3456000.0, 3463200.0]
-    """
-    hours = max(1.0, page_count / PAGES_PER_HOUR)
-    is_recent = times >= times[-1:] - HOURLY_DAYS * DAY_SECONDS
-    steps = np.where(is_recent, hours, EARLIER_STEP_HOURS * hours)
-    seconds = HOUR_SECONDS * np.minimum(MAX_STEP_HOURS, steps)
-    starts: FloatArray = np.floor(times / seconds) * seconds
-    return starts
-
-
-def step_ranges(steps: FloatArray) -> list[tuple[int, int]]:
-    """Return the first row and the row after the last one of every step, given sorted steps.
-
-    >>> step_ranges(np.array([0.0, 0.0, 10.0, 30.0]))
-    [(0, 2), (2, 3), (3, 4)]
-    """
-    starts = np.flatnonzero(np.diff(steps, prepend=-np.inf))
-    return list(zip(starts.tolist(), np.append(starts[1:], len(steps)).tolist(), strict=True))
-
-
-def select_visits(visits: VisitTable, rows: NDArray[Any] | slice) -> VisitTable:
-    """Return some rows of a table."""
-    return VisitTable(*(getattr(visits, column.name)[rows] for column in fields(visits)))
 
 
 def concatenate_visits(tables: Sequence[VisitTable]) -> VisitTable:

@@ -26,7 +26,6 @@ from freshet.crawl.history_replay import (
     concatenate_visits,
     first_replayed_time,
     replay_visits,
-    select_visits,
 )
 from freshet.crawl.policy_state import (
     StoredPolicyState,
@@ -38,6 +37,7 @@ from freshet.crawl.policy_status import resume_policy
 from freshet.record.fault_isolation import isolate_faults
 from freshet.schedule.model_file import resolve_policy
 from freshet.schedule.policies import FormulaRanking, make_policy
+from freshet.schedule.visit_steps import select_visits
 
 # Enough pages of one host and directory to learn shared events and look-around clocks.
 WARM_UP_PAGES = 8

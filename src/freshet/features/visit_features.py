@@ -94,17 +94,31 @@ class VisitFeatures:
     """
 
     def __init__(self, hosts: IndexArray, related: RelatedPages | None = None) -> None:
-        count = len(hosts)
-        self._hosts = np.ascontiguousarray(hosts, np.int32)
-        self._pages = np.zeros((count, kernels.PAGE_STATE_WIDTH))
-        self._pages[:, kernels.FIRST_LOOK] = np.inf
-        self._pages[:, [kernels.LAST_LOOK, kernels.LAST_CHANGE]] = -np.inf
-        self._pages[:, kernels.LAST_WORDS : kernels.SIZE + 1] = np.nan
-        self._pages[:, kernels.MEAN_LINKS] = 0.0
-        host_count = int(self._hosts.max()) + 1 if count else 0
-        self._groups = np.zeros((host_count + 1, kernels.LOOK_STATE_WIDTH))
-        self._recent_hashes: HashArray = np.zeros((count, kernels.RECENT_HASHES), np.uint64)
-        self._related = _related_arrays(related, count)
+        self._hosts: IndexArray = np.empty(0, np.int32)
+        self._pages = np.zeros((0, kernels.PAGE_STATE_WIDTH))
+        self._groups = np.zeros((1, kernels.LOOK_STATE_WIDTH))
+        self._recent_hashes: HashArray = np.zeros((0, kernels.RECENT_HASHES), np.uint64)
+        self._related = _related_arrays(related, 0)
+        self.add_pages(hosts)
+
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+    def add_pages(self, hosts: IndexArray) -> None:
+        """Add pages without looks; they have no related pages."""
+        states = np.zeros((len(hosts), kernels.PAGE_STATE_WIDTH))
+        states[:, kernels.FIRST_LOOK] = np.inf
+        states[:, [kernels.LAST_LOOK, kernels.LAST_CHANGE]] = -np.inf
+        states[:, kernels.LAST_WORDS : kernels.SIZE + 1] = np.nan
+        states[:, kernels.MEAN_LINKS] = 0.0
+        self._pages = np.concatenate((self._pages, states))
+        self._hosts = np.concatenate((self._hosts, hosts)).astype(np.int32)
+        new_hosts = int(self._hosts.max(initial=-1)) + 2 - len(self._groups)
+        self._groups = np.pad(self._groups, ((0, max(0, new_hosts)), (0, 0)))
+        self._recent_hashes = np.pad(self._recent_hashes, ((0, len(hosts)), (0, 0)))
+        starts, pages, weights = self._related
+        missing = max(0, len(self) + 1 - len(starts))
+        self._related = np.pad(starts, (0, missing), mode="edge"), pages, weights
 
     def add_looks(self, looks: MeasuredLooks) -> FeatureArray:
         """Return the features before each look, and learn the looks; they are in time order."""

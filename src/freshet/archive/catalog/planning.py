@@ -23,6 +23,7 @@ PAGE_COLUMNS = (
     pages.c.id, pages.c.host, pages.c.site, pages.c.directory, pages.c.paused,
 )  # fmt: skip
 LIVE_PAGES: Select[Any] = restrict_to_live(select(*PAGE_COLUMNS), source="").order_by(pages.c.id)
+ALL_PAGES: Select[Any] = restrict_to_live(select(*PAGE_COLUMNS)).order_by(pages.c.id)
 # An index has this order, so that nothing is sorted; visits of one page hardly share a moment.
 VISIT_ORDER = (visits.c.page_id, visits.c.time, visits.c.outcome, visits.c.id)
 LOOK, MEASURED, CHANGED = 1, 2, 4
@@ -71,8 +72,15 @@ class PlanTables(TableStore):
 
     def live_page_columns(self, *, after_id: int = 0) -> Iterator[PageColumns]:
         """Yield the live pages that were not removed, by id, in batches."""
+        return self._page_columns(LIVE_PAGES, after_id)
+
+    def all_page_columns(self) -> Iterator[PageColumns]:
+        """Yield the pages that were not removed, imported ones too, by id, in batches."""
+        return self._page_columns(ALL_PAGES, 0)
+
+    def _page_columns(self, page_query: Select[Any], after_id: int) -> Iterator[PageColumns]:
         while True:
-            batch = LIVE_PAGES.where(pages.c.id > after_id).limit(PAGES_PER_BATCH)
+            batch = page_query.where(pages.c.id > after_id).limit(PAGES_PER_BATCH)
             with self._read_engine.begin() as connection:
                 rows = _driver_rows(connection, batch)
             if rows:
@@ -129,12 +137,6 @@ class PlanTables(TableStore):
         """
         query = LOOKS.where(pages.c.source == "") if only_live else LOOKS
         return map(_to_measured_looks, self._visit_batches(query, 0))
-
-    def host_names(self) -> dict[int, str]:
-        """Return the host of every page that was not removed, imported ones too, by page."""
-        query = select(pages.c.id, pages.c.host).where(pages.c.removed.is_(None))
-        with self._read_engine.begin() as connection:
-            return dict(_driver_rows(connection, query.order_by(pages.c.id)))
 
     def _visit_batches(
         self, visit_query: Select[Any], after_visit_id: int
