@@ -25,7 +25,9 @@ def window_mean(series: FloatArray, window: int) -> FloatArray:
     counts = np.cumsum(~np.isnan(series), axis=1)
     for totals in (sums, counts):
         totals[:, window:] = totals[:, window:] - totals[:, :-window].copy()
-    return np.divide(sums, counts, out=np.full(series.shape, np.nan), where=counts > 0)
+    means = np.full(series.shape, np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return means
 
 
 def faded_mean(series: FloatArray, half_life: float) -> FloatArray:

@@ -1,0 +1,191 @@
+"""Features of a page and of related pages at each step (Radinsky & Bennett 2013, section 4.2).
+
+The numbers of the features are those of the paper. Change frequency (1) is taken over the training
+steps, because over a window of one step it would repeat the latest change (5). The unigram
+distribution (2) is given by its dot products between steps, which is all that a kernel needs.
+Norms are L2 norms of differences of distributions. A cosine with a zero vector is 0.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from freshet.core.content.content_grid import ContentGrid
+from freshet.core.content.related_pages import RelatedPages
+from freshet.core.types import FloatArray, IndexArray
+from freshet.features.event_series import shifted, window_mean
+from freshet.features.version_products import VersionProducts
+
+TRAINING_STEPS = 50
+_TINY = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureSettings:
+    """The sizes of the paper: training steps n, regression window l and prediction interval."""
+
+    training_steps: int = TRAINING_STEPS
+    window: int = 1
+    horizon: int = 1
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Return the names of the dense features of a page itself (1, 3, 4, 5)."""
+        lags = range(1, self.window + 1)
+        return (
+            "change_frequency",
+            *(f"distance_now_{lag}" for lag in lags),
+            *(f"distance_then_{lag}" for lag in lags),
+            *(f"changed_{lag}" for lag in lags),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all dense features (1, 3 to 7)."""
+        lags = range(1, self.window + 1)
+        return (
+            *self.own_names,
+            *(f"similarity_{lag}" for lag in (0, *lags)),
+            *(f"change_to_page_{lag}" for lag in lags),
+            *(f"change_to_change_{lag}" for lag in lags),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ExpertFeatures:
+    """What the experts of a page knew at each step; the first expert is the page itself.
+
+    ``dense[expert, step, feature]``, the features being ``names``; the features of a relation are
+    0 for the page itself. ``gram[expert, step, step]`` has the products of unigram distributions.
+    """
+
+    page: int
+    experts: IndexArray
+    weights: FloatArray
+    names: tuple[str, ...]
+    dense: FloatArray
+    gram: FloatArray
+
+
+class ExpertFeatureBuilder:
+    """Computes features from a grid and the labels of a target.
+
+    ``labels`` are those of the horizon: one for each page and step but the last ones, -1 where
+    unknown. A step's features depend on versions up to that step and on labels known by then.
+    """
+
+    def __init__(
+        self, grid: ContentGrid, labels: IndexArray, settings: FeatureSettings | None = None
+    ) -> None:
+        self.settings = settings or FeatureSettings()
+        self._products = VersionProducts(grid)
+        self._events = known_events(labels, grid.step_count)
+        self._frequencies = np.nan_to_num(window_mean(self._events, self.settings.training_steps))
+        self._squares = self._square_norms()
+
+    def build(self, page: int, experts: IndexArray, weights: FloatArray) -> ExpertFeatures:
+        """Return the features of a page and of its experts; the page itself comes first."""
+        names = self.settings.names
+        own = self._own_features(page)
+        dense = np.zeros((len(experts) + 1, len(own), len(names)))
+        dense[0, :, : own.shape[1]] = own
+        gram = np.empty((len(experts) + 1, len(own), len(own)))
+        gram[0] = self._products.gram(page)
+        for place, expert in enumerate(experts.tolist(), 1):
+            relation = self._relation_features(page, expert)
+            dense[place] = np.concatenate([self._own_features(expert), relation], axis=1)
+            gram[place] = self._products.gram(expert)
+        all_experts = np.concatenate([[page], experts]).astype(np.int32)
+        all_weights = np.concatenate([[1.0], weights])
+        return ExpertFeatures(page, all_experts, all_weights, names, dense, gram)
+
+    def build_all(
+        self, pages: Sequence[int] | IndexArray, related: RelatedPages
+    ) -> Iterator[ExpertFeatures]:
+        """Yield the features of pages with their related pages, one page in memory at a time."""
+        for page in map(int, pages):
+            experts, weights, _ = related.of(page)
+            yield self.build(page, experts, weights)
+
+    def _own_features(self, page: int) -> FloatArray:
+        """Return the features 1, 3, 4 and 5 of a page, by step."""
+        horizon = self.settings.horizon
+        lags = range(1, self.settings.window + 1)
+        events = np.nan_to_num(self._events[page : page + 1])
+        columns = [
+            self._frequencies[page],
+            *(self._distances(page, 0, lag) for lag in lags),
+            *(self._distances(page, lag, lag + horizon) for lag in lags),
+            *(np.nan_to_num(shifted(events, lag - 1))[0] for lag in lags),
+        ]
+        return np.stack(columns, axis=1)
+
+    def _relation_features(self, page: int, expert: int) -> FloatArray:
+        """Return the features 6 and 7 of an expert, by step."""
+        lags = range(1, self.settings.window + 1)
+        products = {
+            (own_lag, lag): self._cross_products(page, expert, own_lag, lag)
+            for step_lag in (0, *lags)
+            for own_lag, lag in ((step_lag, step_lag), (0, step_lag), (step_lag, 0))
+        }
+        squares, expert_squares = self._squares[page], self._squares[expert]
+        similarities = [
+            _cosines(products[lag, lag], _lagged(squares, lag), _lagged(expert_squares, lag))
+            for lag in (0, *lags)
+        ]
+        changes = [
+            _cosines(
+                products[0, 0] - products[0, lag], squares, self._distances(expert, 0, lag) ** 2
+            )
+            for lag in lags
+        ]
+        common_changes = [
+            _cosines(
+                products[0, 0] - products[0, lag] - products[lag, 0] + products[lag, lag],
+                self._distances(page, 0, lag) ** 2,
+                self._distances(expert, 0, lag) ** 2,
+            )
+            for lag in lags
+        ]
+        return np.stack([*similarities, *changes, *common_changes], axis=1)
+
+    def _distances(self, page: int, lag: int, other_lag: int) -> FloatArray:
+        """Return the L2 distances of the versions of two lags; 0 where one is not known."""
+        gram = self._products.gram(page)
+        steps = np.arange(len(gram))
+        newer, older = np.maximum(steps - lag, 0), np.maximum(steps - other_lag, 0)
+        squares = gram[newer, newer] - 2 * gram[newer, older] + gram[older, older]
+        versions = self._products.versions[page]
+        is_known = (steps >= other_lag) & (versions[older] >= 0)
+        # Differences of equal large numbers leave rounding errors, which are no distance.
+        is_distinct = squares > _TINY * (gram[newer, newer] + gram[older, older])
+        return np.sqrt(np.where(is_known & is_distinct, squares, 0.0))
+
+    def _cross_products(self, page: int, expert: int, own_lag: int, lag: int) -> FloatArray:
+        """Return the products of the page's and the expert's versions, each with its lag."""
+        versions = self._products.versions
+        steps = np.arange(versions.shape[1])
+        own = versions[page, np.maximum(steps - own_lag, 0)]
+        return self._products.pairs(own, versions[expert, np.maximum(steps - lag, 0)])
+
+    def _square_norms(self) -> FloatArray:
+        return self._products.pairs(self._products.versions, self._products.versions)
+
+
+def known_events(labels: IndexArray, step_count: int) -> FloatArray:
+    """Return the label that became known at each step: 1, 0, or NaN."""
+    horizon = step_count - labels.shape[1]
+    events = np.full((len(labels), step_count), np.nan)
+    events[:, horizon:] = np.where(labels >= 0, labels, np.nan)
+    return events
+
+
+def _lagged(values: FloatArray, lag: int) -> FloatArray:
+    return values[np.maximum(np.arange(len(values)) - lag, 0)]
+
+
+def _cosines(products: FloatArray, squares: FloatArray, other_squares: FloatArray) -> FloatArray:
+    norms = np.sqrt(squares * other_squares)
+    cosines = np.divide(products, norms, out=np.zeros(len(products)), where=norms > _TINY)
+    return np.clip(cosines, -1.0, 1.0)
