@@ -1,5 +1,7 @@
 """The sliding machines decide as scikit-learn's SVC does on the same windows."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
@@ -39,8 +41,8 @@ def svc_decisions(experts: ExpertArrays) -> FloatArray:
 
 
 @pytest.mark.parametrize("generate", [random_experts, page_like_experts])
-def test_decisions_equal_those_of_scikit_learn(generate: type[ExpertArrays]) -> None:
-    experts = generate(7)
+def test_decisions_equal_those_of_scikit_learn(generate: Callable[..., ExpertArrays]) -> None:
+    experts = generate(7, experts=2, steps=100)
     ours = slide_experts(experts, PENALTIES, SETTINGS)[:, :, 50:]
     reference = svc_decisions(experts)
     assert np.mean((ours > 0) == (reference > 0)) >= 0.999

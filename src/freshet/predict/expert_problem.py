@@ -68,8 +68,8 @@ class ExpertProblem:
 
     def own_arrays(self) -> ExpertArrays:
         """Return the page itself as the only expert."""
-        experts = self.expert_arrays()
-        return experts._replace(dense=experts.dense[:1], gram=experts.gram[:1])
+        gram = None if self.gram is None else self.gram[:1]
+        return ExpertProblem(self.dense[:1], self.labels, gram).expert_arrays()
 
     def union_arrays(self) -> ExpertArrays:
         """Return one expert that has the features of all."""
@@ -81,9 +81,8 @@ class ExpertProblem:
         experts, steps, _ = self.dense.shape
         if self.gram is None:
             return np.zeros((experts, steps, steps))
-        return np.ascontiguousarray(
-            np.nan_to_num(self.gram, posinf=0.0, neginf=0.0), dtype=np.float64
-        )
+        gram = np.ascontiguousarray(self.gram, dtype=np.float64)
+        return gram if np.isfinite(gram).all() else np.where(np.isfinite(gram), gram, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,14 +20,17 @@ MIN_STEP = 1e-10
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fit_platt(
-    decisions: FloatArray, positives: FloatArray, prior_weight: float
+    decisions: FloatArray,
+    positives: FloatArray,
+    prior_weight: float,
+    start: tuple[float, float] = (1.0, 0.0),
 ) -> tuple[float, float]:
     """Return slope and intercept of the curve; ``positives`` are labels as 0 and 1.
 
-    ``prior_weight`` is the precision of the prior; 0 leaves it out.
+    ``prior_weight`` is the precision of the prior; 0 leaves it out. ``start`` is a first guess.
     """
     targets = _smoothed_targets(positives)
-    slope, intercept = 1.0, 0.0
+    slope, intercept = start
     loss = _loss(decisions, targets, slope, intercept, prior_weight)
     for _ in range(MAX_STEPS):
         slope_step, intercept_step, steepness = _newton_step(
@@ -118,15 +121,15 @@ def slide_platt(
     the ``span`` steps before it whose label is known by then. Without a decision the probability
     is NaN.
     """
-    probabilities = np.full(len(decisions), np.nan)
+    probabilities, curve = np.full(len(decisions), np.nan), (1.0, 0.0)
     for step in range(len(decisions)):
         if np.isnan(decisions[step]):
             continue
         end = max(0, step - horizon + 1)
         start = max(0, end - span)
         usable = ~np.isnan(decisions[start:end] + labels[start:end])
-        slope, intercept = fit_platt(
-            decisions[start:end][usable], labels[start:end][usable], prior_weight
+        curve = fit_platt(
+            decisions[start:end][usable], labels[start:end][usable], prior_weight, curve
         )
-        probabilities[step] = logistic(slope * decisions[step] + intercept)
+        probabilities[step] = logistic(curve[0] * decisions[step] + curve[1])
     return probabilities

@@ -19,6 +19,7 @@ LabelArray = NDArray[np.int8]
 StepArray = NDArray[np.int64]
 
 CONSTANT_DECISION = 1.0
+BLOCK = 4
 
 
 class ExpertArrays(NamedTuple):
@@ -151,20 +152,37 @@ def window_signs(labels: LabelArray, rows: StepArray) -> FloatArray:
 def window_products(experts: ExpertArrays, expert: int, rows: StepArray) -> tuple[FloatArray, int]:
     """Return the products of an expert's rows, and how many dense features vary in the window."""
     size = len(rows)
-    products = np.empty((size, size))
-    gram = experts.gram[expert]
-    for row in range(size):
-        for other in range(size):
-            products[row, other] = gram[rows[row], rows[other]]
-    column = np.empty(size)
-    varying = 0
+    products = _term_products(experts.gram[expert], rows)
+    block, filled, varying = np.zeros((BLOCK, size)), 0, 0
     for feature in range(experts.dense.shape[2]):
         for row in range(size):
-            column[row] = experts.dense[expert, rows[row], feature]
-        if standardise(column):
-            varying += 1
-            _add_products(products, column)
+            block[filled, row] = experts.dense[expert, rows[row], feature]
+        if standardise(block[filled]):
+            filled, varying = filled + 1, varying + 1
+        if filled == BLOCK:
+            _add_products(products, block)
+            filled = 0
+    if filled > 0:
+        block[filled:] = 0.0
+        _add_products(products, block)
     return products, varying
+
+
+@njit(cache=True, nogil=True)
+def _term_products(gram: FloatArray, rows: StepArray) -> FloatArray:
+    """Return the part of a Gram matrix that belongs to the rows."""
+    size, first = len(rows), rows[0]
+    is_contiguous = rows[-1] - first == size - 1
+    products = np.empty((size, size))
+    for row in range(size):
+        source, target = gram[rows[row]], products[row]
+        if is_contiguous:
+            for other in range(size):
+                target[other] = source[first + other]
+        else:
+            for other in range(size):
+                target[other] = source[rows[other]]
+    return products
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -192,11 +210,15 @@ def standardise(column: FloatArray) -> bool:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _add_products(products: FloatArray, column: FloatArray) -> None:
-    for row in range(len(column)):
-        value = column[row]
-        for other in range(len(column)):
-            products[row, other] += value * column[other]
+def _add_products(products: FloatArray, block: FloatArray) -> None:
+    """Add the products of a block of features; several at a time save memory accesses."""
+    first, second, third, fourth = block[0], block[1], block[2], block[3]
+    for row in range(len(products)):
+        a, b, c, d = first[row], second[row], third[row], fourth[row]
+        for other in range(len(products)):
+            products[row, other] += (
+                a * first[other] + b * second[other] + c * third[other] + d * fourth[other]
+            )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -1,0 +1,119 @@
+"""Forecasts of pages by sliding experts, against scikit-learn's SVC fitted one by one (bar: 100).
+
+All predictions for 400 pages with 21 experts and 130 windows of 50 steps, on all cores. The
+reference fits a sample of the same windows. A few generated pages are repeated; nothing is shared
+between the repetitions.
+"""
+
+from itertools import cycle, islice
+from time import process_time
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from benchmarks.report import BenchmarkResult, report, seconds
+from freshet.core.types import FloatArray
+from freshet.predict.expert_problem import PENALTIES, ExpertProblem, SlidingSettings
+from freshet.predict.kernels.sliding_svm import slide_experts
+from freshet.predict.sliding_window import ForecastMethod, forecast_pages
+
+PAGES, EXPERTS, STEPS, WINDOW, FEATURES, TERMS = 400, 21, 180, 50, 7, 80
+GENERATED_PAGES = 8
+GRID_PAGES = 20
+SAMPLE_STEPS = range(WINDOW, STEPS, 26)
+PENALTY = 0.1
+UNITS = ("fits/s", "fits/CPU s")
+METHODS = (ForecastMethod.SINGLE_EXPERT, ForecastMethod.VOTE, ForecastMethod.HEDGE)
+
+
+def generate_page(seed: int) -> ExpertProblem:
+    """Return a page whose labels follow its own changes and those of one expert a little."""
+    rng = np.random.default_rng(seed)
+    changes = (rng.random((EXPERTS, STEPS)) < rng.uniform(0.2, 0.6)).astype(float)
+    labels = (0.4 * changes[0] + 0.6 * changes[1] + rng.random(STEPS) > 1.0).astype(np.int8)
+    distances = changes * rng.exponential(0.1, changes.shape)
+    noise = rng.random((EXPERTS, STEPS, FEATURES - 3))
+    dense = np.concatenate([np.stack([distances, np.roll(distances, 1, 1), changes], 2), noise], 2)
+    terms = rng.dirichlet(np.full(TERMS, 0.3), size=(EXPERTS, STEPS))
+    return ExpertProblem(dense, labels, terms @ terms.transpose(0, 2, 1))
+
+
+def fit_one_by_one(page: ExpertProblem, penalty: float) -> FloatArray:
+    """Return the decisions of scikit-learn's SVC for every expert at the sampled steps."""
+    decisions = np.empty((EXPERTS, len(SAMPLE_STEPS)))
+    assert page.gram is not None
+    for expert in range(EXPERTS):
+        for column, step in enumerate(SAMPLE_STEPS):
+            rows = slice(step - WINDOW, step + 1)
+            dense = page.dense[expert, rows]
+            scaled = StandardScaler().fit(dense[:-1]).transform(dense)
+            kernel = ((scaled @ scaled.T + page.gram[expert, rows, rows]) / FEATURES + 1.0) ** 3
+            machine = SVC(C=penalty, kernel="precomputed")
+            machine.fit(kernel[:-1, :-1], page.labels[step - WINDOW : step])
+            decisions[expert, column] = machine.decision_function(kernel[-1:, :-1])[0]
+    return decisions
+
+
+def compare_pages(
+    name: str, pages: list[ExpertProblem], count: int, penalties: tuple[float, ...]
+) -> list[BenchmarkResult]:
+    """Return fits per second of whole forecasts and of scikit-learn one by one, also per CPU."""
+    settings = SlidingSettings(penalties=penalties)
+    repeated = list(islice(cycle(pages), count))
+    sample = list(zip(pages, cycle(penalties), strict=False))
+    times = []
+    for work in (
+        lambda: list(forecast_pages(repeated, METHODS, settings)),
+        lambda: [fit_one_by_one(page, penalty) for page, penalty in sample],
+    ):
+        started = process_time()
+        times.append((seconds(work), process_time() - started))
+    amounts = (
+        count * EXPERTS * (STEPS - WINDOW) * len(penalties),
+        len(sample) * EXPERTS * len(SAMPLE_STEPS),
+    )
+    return [
+        BenchmarkResult(name + suffix, amounts[0] / ours, amounts[1] / reference, unit)
+        for ours, reference, suffix, unit in zip(*times, ("", ", CPU"), UNITS, strict=True)
+    ]
+
+
+def compare_single_fit(pages: list[ExpertProblem], penalty: float) -> list[BenchmarkResult]:
+    """Return the CPU time of one fit, and how many classes are equal."""
+    kernel_settings = SlidingSettings(warm_up=WINDOW).kernel_settings()
+    arrays = [page.expert_arrays() for page in pages]
+    started = process_time()
+    ours = [slide_experts(experts, np.array([penalty]), kernel_settings) for experts in arrays]
+    middle = process_time()
+    reference = [fit_one_by_one(page, penalty) for page in pages]
+    reference_time = process_time() - middle
+    fits, sample_fits = (len(pages) * EXPERTS * n for n in (STEPS - WINDOW, len(SAMPLE_STEPS)))
+    equal = np.mean([
+        (decisions[:, 0, list(SAMPLE_STEPS)] > 0) == (expected > 0)
+        for decisions, expected in zip(ours, reference, strict=True)
+    ])
+    return [
+        BenchmarkResult(
+            f"one fit, C = {penalty:g}",
+            1e6 * (middle - started) / fits,
+            1e6 * reference_time / sample_fits,
+            "CPU us",
+        ),
+        BenchmarkResult(f"equal classes, C = {penalty:g}", float(equal), 1.0, "share"),
+    ]
+
+
+def main() -> None:
+    """Print the ratios."""
+    pages = [generate_page(seed) for seed in range(GENERATED_PAGES)]
+    list(forecast_pages(pages[:1], METHODS, SlidingSettings(penalties=(PENALTY,))))
+    results = compare_pages("predict, one C", pages, PAGES, (PENALTY,))
+    results += compare_pages("predict, grid of C", pages, GRID_PAGES, PENALTIES)
+    for penalty in (0.01, 0.1, 1.0, 10.0):
+        results += compare_single_fit(pages, penalty)
+    report(*results)
+
+
+if __name__ == "__main__":
+    main()
