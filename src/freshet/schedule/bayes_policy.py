@@ -3,7 +3,9 @@
 A crawl in cycles scores all pages at every plan. A crawl in continuous time refits the prior and
 the shared events every hour and scores all pages then. In between it scores only pages that
 were visited or fall due: every other page's value is known to stay below a threshold. The threshold
-is the value of the last page of a reserve, so that the best pages are always among those due.
+is the value of the last page of a small reserve, so that the best pages are always among those due.
+When the reserve is used up, the candidates of the hour are scored again: a larger reserve, found at
+the first choice of the hour.
 """
 
 from collections.abc import Mapping
@@ -31,6 +33,7 @@ from freshet.schedule.columns import NOT_FOUND, ColumnSpec, row_blocks
 from freshet.schedule.due_pages import DuePages
 from freshet.schedule.explanation import explain_page_value
 from freshet.schedule.forecast_model import ForecastModel
+from freshet.schedule.host_bounds import host_bounds
 from freshet.schedule.kernels.due_pages import rows_without
 from freshet.schedule.objectives import (
     OBJECTIVES,
@@ -45,6 +48,8 @@ from freshet.schedule.top_k import RowPositions, kth_highest, tie_breaker
 
 HOUR_SECONDS = 3_600.0
 MIN_RESERVE, RESERVE_SHARE, MAX_RESERVE_RATIO = 1024, 256, 1.25
+# The pages of a host with so many pages are scored after an event only if a bound allows it.
+MIN_BOUNDED_PAGES = 4096
 MAX_THRESHOLD_SAMPLE, MAX_ROWS_SCORED_AT_ONCE = 1 << 16, 1 << 18
 SMOOTHING_VISITS = 100
 
@@ -78,7 +83,8 @@ class BayesPolicy:
         self._model = ForecastModel(self.page_states, self.objective, cadence, seed)
         self._sentinels = Sentinels(self._model)
         self._due_pages = DuePages(self.page_states)
-        self._threshold = 0.0
+        self._threshold, self._reserve_threshold = 0.0, 0.0
+        self._moved_hosts: list[int] = []
         self._fitted_period = np.nan
 
     @property
@@ -123,8 +129,14 @@ class BayesPolicy:
         """Return the k pages of the highest value within host limits, and mark them pending."""
         seconds = to_epoch(now)
         self._refit_if_due(seconds)
-        reserve = k + max(MIN_RESERVE, len(self.page_states) // RESERVE_SHARE)
-        rows, scores, chosen = self._choose_rows(seconds, k, caps, reserve)
+        self._defer_pages_of_moved_hosts(seconds, caps)
+        rows, scores, chosen = self._choose_rows(seconds, k, caps, self._reserve(k))
+        for reserve in (self._reserve(k), len(self.page_states)):
+            # Pages below the threshold are needed: the reserve is used up, or hosts have no room.
+            if len(chosen) < k and self._threshold > self._reserve_threshold:
+                self._threshold = self._reserve_threshold
+                self._due_pages.mark_candidates()
+                rows, scores, chosen = self._choose_rows(seconds, k, caps, reserve)
         if len(chosen) < k and len(chosen) < self._max_choices(seconds, caps):
             self._threshold = 0.0
             self._due_pages.mark_all()
@@ -137,7 +149,7 @@ class BayesPolicy:
         chosen, exploratory = chosen[order], exploratory[order]
         self.page_states.mark_pending(rows[chosen])
         if not self.cadence.in_cycles:
-            self._due_pages.settle((self._fitted_period + 1) * HOUR_SECONDS)
+            self._settle()
         return ChoiceTable(
             self.page_states.ids[rows[chosen]],
             scores.values[chosen],
@@ -188,7 +200,8 @@ class BayesPolicy:
             self._refit_if_due(to_epoch(now))
         plan, rows = (self.name, self.multiplier), np.array([row])
         explanation = explain_page_value(self._model, row, to_epoch(now), plan)
-        bonuses = self._sentinels.bonuses(rows, to_epoch(now), self.multiplier)
+        scores = self._model.page_scores(rows, to_epoch(now))
+        bonuses = self._sentinels.bonuses(rows, scores, to_epoch(now), self.multiplier)
         return replace(explanation, exploration_value=float(bonuses[0]))
 
     def refit(self, now: datetime) -> None:
@@ -235,6 +248,45 @@ class BayesPolicy:
         elif len(hosts := self._model.refit_events(seconds, all_moved=False)):
             self._due_pages.mark_hosts(hosts)
             self._sentinels.forget_bounds(hosts)
+            self._moved_hosts += self._model.large_hosts(hosts, MIN_BOUNDED_PAGES).tolist()
+
+    def _reserve(self, k: int) -> int:
+        """Return how many pages reach the threshold: more at the first choice of a period."""
+        pages = len(self.page_states) // RESERVE_SHARE if self._due_pages.are_all else 0
+        return k + max(MIN_RESERVE, pages)
+
+    def _settle(self) -> None:
+        """Find the candidates of the period after its first choice."""
+        if self._due_pages.are_all:
+            self._due_pages.settle((self._fitted_period + 1) * HOUR_SECONDS)
+            self._reserve_threshold = self._threshold
+
+    def _defer_pages_of_moved_hosts(self, seconds: float, caps: HostCaps) -> None:
+        """Defer pages of large hosts whose events moved and whose value has a low bound.
+
+        The threshold is raised if very many pages of the host may be among the best. Pages that may
+        be the best of their host are not deferred, because one of them is its sentinel.
+        """
+        hosts, self._moved_hosts = set(self._moved_hosts), []
+        if self._due_pages.are_all or self.cadence.in_cycles:
+            return
+        limits = self.page_states.host_limits(caps)
+        for host in sorted(hosts):
+            rows = self._due_pages.rows_of_hosts(np.array([host]))
+            bounds = host_bounds(self._model, host, rows, seconds)
+            if bounds is None:
+                continue
+            if limits[host] > 0:
+                self._threshold = max(self._threshold, bounds.level_of(2 * MIN_RESERVE))
+            best = self._model.page_scores(bounds.best_rows, seconds).values
+            limit = min(self._threshold, float(best.min(initial=np.inf)))
+            bounds.defer(self._model, limit, self._threshold, seconds)
+
+    def _defer(self, rows: NDArray[np.intp], scores: PageScores, seconds: float) -> None:
+        """Set when pages below the threshold may reach it, if nothing else is learned."""
+        scores = replace(scores, ages=self._model.growth_days(rows, scores.ages, seconds))
+        days = days_below_multiplier(scores, self._threshold, self.objective)
+        self._due_pages.defer(rows, seconds + DAY_SECONDS * days)
 
     def _choose_rows(
         self, seconds: float, k: int, caps: HostCaps, reserve: int
@@ -248,17 +300,17 @@ class BayesPolicy:
         else:
             rows, scores = self._rows_above_threshold(rows, seconds, reserve)
         draw = tie_breaker(self.seed, seconds)
-        ranks = scores.values + self._sentinels.bonuses(rows, seconds, self.multiplier)
+        ranks = scores.values + self._sentinels.bonuses(rows, scores, seconds, self.multiplier)
         chosen = self.page_states.select_top_k(rows, ranks, k, caps, draw)
         lowest = float(ranks[chosen].min(initial=np.inf)) if len(chosen) == k else -np.inf
-        sentinels = self._sentinels.worth(lowest - self._threshold, self.multiplier)
+        sentinels = self._sentinels.worth(lowest, self._threshold, self.multiplier)
         candidates = self.page_states.eligible_rows(seconds, caps, candidates=sentinels)
         added = rows_without(candidates, rows)
         if not len(added):
             return rows, scores, chosen
         rows = np.concatenate((rows, added))
         scores = concatenate_scores([scores, self._model.page_scores(added, seconds)])
-        ranks = scores.values + self._sentinels.bonuses(rows, seconds, self.multiplier)
+        ranks = scores.values + self._sentinels.bonuses(rows, scores, seconds, self.multiplier)
         return rows, scores, self.page_states.select_top_k(rows, ranks, k, caps, draw)
 
     def _rows_above_threshold(
@@ -283,8 +335,7 @@ class BayesPolicy:
                 self._raise_threshold(scores.values, reserve)
             is_above = scores.values >= self._threshold
             self._due_pages.defer(block[is_above], -np.inf)
-            days = days_below_multiplier(scores[~is_above], self._threshold, self.objective)
-            self._due_pages.defer(block[~is_above], seconds + DAY_SECONDS * days)
+            self._defer(block[~is_above], scores[~is_above], seconds)
             row_parts.append(block[is_above])
             score_parts.append(scores[is_above])
         return np.concatenate(row_parts), concatenate_scores(score_parts)

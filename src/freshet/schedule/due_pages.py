@@ -26,6 +26,11 @@ class DuePages:
         self._host_starts = np.zeros(1, np.int32)
 
     @property
+    def are_all(self) -> bool:
+        """Return whether all pages are candidates, as at the first choice of a period."""
+        return self._candidates is None
+
+    @property
     def nbytes(self) -> int:
         """Return the memory of candidates and of the rows by host in bytes."""
         candidates = 0 if self._candidates is None else self._candidates.nbytes
@@ -53,6 +58,20 @@ class DuePages:
 
     def mark_hosts(self, hosts: NDArray[np.intp]) -> None:
         """Mark all pages of hosts to be scored at the next choice."""
+        rows = self.rows_of_hosts(hosts)
+        self._page_states.column("due")[rows] = -np.inf
+        self._merge(rows)
+
+    def mark_candidates(self) -> None:
+        """Mark the candidates of the period to be scored at the next choice."""
+        if self._candidates is None:
+            self.mark_all()
+        else:
+            self._merge_marked()
+            self._page_states.column("due")[self._candidates] = -np.inf
+
+    def rows_of_hosts(self, hosts: NDArray[np.intp]) -> IndexArray:
+        """Return the rows of all pages of hosts, in ascending order."""
         states = self._page_states
         indexed = len(self._rows_by_host)
         if len(states) - indexed > len(states) // SPARE_DIVISOR:
@@ -66,9 +85,9 @@ class DuePages:
             for host in hosts[hosts < len(starts) - 1].tolist()
         ]
         newer_rows = indexed + np.flatnonzero(np.isin(states.host[indexed:], hosts))
-        rows = np.concatenate([*parts, newer_rows]).astype(np.intp)
-        states.column("due")[rows] = -np.inf
-        self._merge(rows if len(parts) == 1 else np.sort(rows))
+        if len(parts) == 1 and not len(newer_rows):
+            return parts[0]
+        return np.sort(np.concatenate([*parts, newer_rows.astype(np.int32)]))
 
     def defer(self, rows: NDArray[np.intp], times: FloatArray | float) -> None:
         """Set the times from which pages have to be scored again."""
@@ -79,16 +98,24 @@ class DuePages:
         due = self._page_states.column("due")
         if self._candidates is None:
             return np.flatnonzero(due <= now)
-        if self._marked:
-            self._merge(np.sort(np.concatenate(self._marked)))
-            self._marked, self._marked_count = [], 0
+        self._merge_marked()
         return kernels.rows_due(self._candidates, due, now)
 
     def settle(self, period_end: float) -> None:
-        """Keep only pages as candidates that fall due by the end of the period."""
-        self._candidates = self.rows(period_end)
+        """Keep only pages as candidates that fall due by the end of the period.
 
-    def _merge(self, rows: NDArray[np.intp]) -> None:
+        This is done once in a period: a page that is due later by a higher threshold remains.
+        """
+        if self._candidates is None:
+            self._candidates = self.rows(period_end)
+
+    def _merge_marked(self) -> None:
+        """Add the marked pages to the candidates."""
+        if self._marked:
+            self._merge(np.sort(np.concatenate(self._marked)))
+            self._marked, self._marked_count = [], 0
+
+    def _merge(self, rows: IndexArray | NDArray[np.intp]) -> None:
         """Add rows in ascending order to the candidates."""
         if self._candidates is not None:
             self._candidates = kernels.merge_rows(self._candidates, rows)

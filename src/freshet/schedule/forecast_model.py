@@ -22,6 +22,7 @@ from freshet.schedule.prior import HierarchicalPrior
 
 PRIOR_STEPS, FIRST_PRIOR_STEPS = 2, 6
 MIN_SURVIVAL = 1e-3
+SLOPE_DAYS = 1 / 1440
 
 
 class ForecastModel:
@@ -81,6 +82,12 @@ class ForecastModel:
         self.refit_events(now, all_moved=True)
         self.refit_prior(now)
 
+    def large_hosts(self, hosts: NDArray[np.intp], min_pages: int) -> NDArray[np.intp]:
+        """Return those of some hosts with shared events that have at least a number of pages."""
+        if not self.events:
+            return hosts[:0]
+        return hosts[self.events.page_counts(hosts) >= min_pages]
+
     def refit_prior(self, now: float) -> None:
         """Fit the prior to all pages.
 
@@ -127,6 +134,22 @@ class ForecastModel:
         if not self.publication_times:
             return ends - begins
         return self.publication_times.elapsed_days(hosts, begins, ends)
+
+    def growth_days(self, rows: NDArray[Any], ages: FloatArray, now: float) -> FloatArray:
+        """Return the days in which the exposure of pages grows as much as since their last look.
+
+        ``ages`` are by the publication times of hosts, which may pass faster than the calendar, and
+        the hazard of shared events may grow faster than before.
+        """
+        hosts = self.page_states.host[rows]
+        days = ages / self.publication_times.paces(hosts) if self.publication_times else ages
+        if not self.events:
+            return days
+        begins = now / DAY_SECONDS - self.page_states.days_since_look(rows, now, never=0.0)
+        ends = np.full(len(rows), now / DAY_SECONDS)
+        hazards = self.events.hazards(hosts, begins, ends)
+        slopes = self.events.hazards(hosts, ends, ends + SLOPE_DAYS) / SLOPE_DAYS
+        return np.minimum(days, np.divide(hazards, slopes, out=days.copy(), where=slopes > 0.0))
 
     def own_hazards(self, rows: NDArray[Any], gaps: FloatArray) -> FloatArray:
         """Return the hazard of each page's own changes within a gap in days."""

@@ -73,8 +73,9 @@ def days_below_multiplier(
 ) -> FloatArray:
     """Return a lower bound on the days for which values stay below a multiplier.
 
-    A chance grows at most in proportion to the age and a gain at most to its square. A page of age
-    0 has no value to extrapolate from and gets one minute.
+    A chance grows at most in proportion to the age and a gain at most to its square. The ages are
+    the days in which the exposure doubles. A page of age 0 has no value to extrapolate from and
+    gets one minute.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = (multiplier / scores.values) ** (1 / objective.growth_exponent)

@@ -32,12 +32,15 @@ class RatePosterior:
     outlier_chance: float
     daily_retention: float
 
+    @property
+    def log_retention(self) -> float:
+        """Return the logarithm of the daily retention."""
+        return log(self.daily_retention)
+
     def add_looks(self, likelihood: SmallFloatArray, looks: LookBatch, hazards: FloatArray) -> None:
         """Update the likelihoods of pages by looks, given the hazards of shared events."""
         columns = (looks.rows, looks.gap_days, looks.measured, looks.changed, hazards)
-        kernels.add_looks(
-            likelihood, columns, self.rates, self.outlier_chance, log(self.daily_retention)
-        )
+        kernels.add_looks(likelihood, columns, self.rates, self.outlier_chance, self.log_retention)
 
     def correct_looks(self, likelihood: SmallFloatArray, corrections: HazardCorrections) -> None:
         """Replace the evidence of looks whose hazard of shared events has changed."""
@@ -50,13 +53,13 @@ class RatePosterior:
         self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray
     ) -> FloatArray:
         """Return the faded likelihood of each rate, relative to the likeliest rate of its row."""
-        return kernels.faded_likelihoods(likelihood, rows, ages, log(self.daily_retention))
+        return kernels.faded_likelihoods(likelihood, rows, ages, self.log_retention)
 
     def posteriors(
         self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray, prior: PriorRows
     ) -> FloatArray:
         """Return the posterior of every row, a column per rate."""
-        return kernels.posteriors(likelihood, rows, ages, prior, log(self.daily_retention))
+        return kernels.posteriors(likelihood, rows, ages, prior, self.log_retention)
 
     def survival(
         self, likelihood: SmallFloatArray, rows: NDArray[Any], days: FloatArray, prior: PriorRows
@@ -68,9 +71,7 @@ class RatePosterior:
         self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray, prior: PriorRows
     ) -> FloatArray:
         """Return the mean rate of every row, in changes per day."""
-        return kernels.mean_rates(
-            likelihood, rows, ages, prior, self.rates, log(self.daily_retention)
-        )
+        return kernels.mean_rates(likelihood, rows, ages, prior, self.rates, self.log_retention)
 
     def change_chances_and_rates(
         self,
@@ -86,7 +87,7 @@ class RatePosterior:
         """
         grid = (self.rates, whole_day_survival)
         return kernels.change_chances_and_rates(
-            likelihood, rows, ages, prior, grid, log(self.daily_retention)
+            likelihood, rows, ages, prior, grid, self.log_retention
         )
 
     def change_chances_and_values(
@@ -104,5 +105,5 @@ class RatePosterior:
         between two looks.
         """
         return visit_values.change_chances_and_values(
-            likelihood, rows, exposure, prior, self.rates, (log(self.daily_retention), *objective)
+            likelihood, rows, exposure, prior, self.rates, (self.log_retention, *objective)
         )

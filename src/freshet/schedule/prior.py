@@ -60,6 +60,11 @@ class HierarchicalPrior:
         sites = (states.site, _pad(self._site_rows, len(states.sites)))
         return self.table, kernels.nearest_prior_rows(rows, hosts, sites)
 
+    def of_host(self, host: int) -> FloatArray | None:
+        """Return the distribution of a host, None if no page of it was in the sample."""
+        row = self._host_rows[host] if host < len(self._host_rows) else NOT_FOUND
+        return None if row == NOT_FOUND else self.table[row]
+
     def fit(
         self, states: PageStates, posterior: RatePosterior, now: float, *, steps: int, seed: int
     ) -> None:

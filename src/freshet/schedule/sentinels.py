@@ -17,11 +17,12 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import NOT_FOUND
 from freshet.schedule.forecast_model import ForecastModel
 from freshet.schedule.kernels import sentinels as kernels
+from freshet.schedule.objectives import PageScores
 
 # The share of a host's pages whose visits gain from an event that is noticed in time.
 GAINING_SHARE = 0.05
 # The bounds of what sentinels are worth hold for this time, with a margin for rounding.
-BOUND_DAYS, BOUND_MARGIN = 1 / 24, 1.0001
+BOUND_DAYS, BOUND_MARGIN, BOUND_COUNT = 1 / 24, 1.0001, 3
 
 
 class Sentinels:
@@ -31,24 +32,25 @@ class Sentinels:
         self._model = model
         self._best_rows = np.empty(0, np.int32)
         self._best_values = np.empty(0)
-        self._bounds = np.empty((0, 2), np.float32)
+        self._bounds = np.empty((0, BOUND_COUNT), np.float32)
 
     @property
     def nbytes(self) -> int:
         """Return the memory of the sentinels in bytes."""
         return self._best_rows.nbytes + self._best_values.nbytes + self._bounds.nbytes
 
-    def worth(self, least: float, multiplier: float) -> NDArray[np.intp]:
-        """Return the rows of the sentinels whose bonus may reach a level, in ascending order.
+    def worth(self, lowest: float, highest_value: float, multiplier: float) -> NDArray[np.intp]:
+        """Return the rows of the sentinels that may reach the lowest rank, in ascending order.
 
-        The bonus is compared by a bound that was found when the sentinel was last scored.
+        Value and bonus are compared by bounds that were found when the sentinel was last scored.
+        All own values are at most ``highest_value``.
         """
         if self._model.objective.name == "changes":
             gain, importance_gain = -multiplier, 1.0
         else:
             gain, importance_gain = multiplier, 0.0
-        gains = (gain, importance_gain)
-        return np.sort(kernels.rows_within_bounds(self._best_rows, self._bounds, gains, least))
+        gains, levels = (gain, importance_gain), (lowest, highest_value)
+        return np.sort(kernels.rows_within_bounds(self._best_rows, self._bounds, gains, levels))
 
     def add_hosts(self) -> None:
         """Add hosts without a sentinel, up to the number of known hosts."""
@@ -56,7 +58,7 @@ class Sentinels:
         if missing > 0:
             self._best_rows = np.append(self._best_rows, np.full(missing, NOT_FOUND, np.int32))
             self._best_values = np.append(self._best_values, np.full(missing, -np.inf))
-            no_bounds = np.full((missing, 2), np.inf, np.float32)
+            no_bounds = np.full((missing, BOUND_COUNT), np.inf, np.float32)
             self._bounds = np.concatenate((self._bounds, no_bounds))
 
     def forget_bounds(self, hosts: NDArray[np.intp] | slice) -> None:
@@ -68,7 +70,7 @@ class Sentinels:
         count = len(self._model.page_states.hosts)
         self._best_rows = np.full(count, NOT_FOUND, np.int32)
         self._best_values = np.full(count, -np.inf)
-        self._bounds = np.full((count, 2), np.inf, np.float32)
+        self._bounds = np.full((count, BOUND_COUNT), np.inf, np.float32)
 
     def keep_rows(self, kept: BoolArray) -> None:
         """Remove the rows outside the mask; a host whose sentinel is removed has none."""
@@ -90,7 +92,7 @@ class Sentinels:
         """Restore a state that ``state`` returned."""
         self._best_rows = np.array(state["sentinel_rows"], np.int32)
         self._best_values = np.array(state["sentinel_values"], np.float64)
-        self._bounds = np.full((len(self._best_rows), 2), np.inf, np.float32)
+        self._bounds = np.full((len(self._best_rows), BOUND_COUNT), np.inf, np.float32)
 
     def consider(self, rows: NDArray[np.intp], values: FloatArray) -> None:
         """Make the page of the highest value of each host its sentinel."""
@@ -101,7 +103,9 @@ class Sentinels:
         best = (self._best_rows, self._best_values, self._bounds)
         kernels.keep_best_rows(rows, values, states.host, has_events, best)
 
-    def bonuses(self, rows: NDArray[np.intp], now: float, multiplier: float) -> FloatArray:
+    def bonuses(
+        self, rows: NDArray[np.intp], scores: PageScores, now: float, multiplier: float
+    ) -> FloatArray:
         """Return what the result of a look at each page is worth beyond its own value."""
         bonuses = np.zeros(len(rows))
         events, states = self._model.events, self._model.page_states
@@ -117,7 +121,16 @@ class Sentinels:
         later_hazards = events.unconfirmed_hazards(hosts, begins, ends + BOUND_DAYS)
         self._bounds[hosts, 0] = BOUND_MARGIN * pages * -np.expm1(-later_hazards)
         self._bounds[hosts, 1] = BOUND_MARGIN * states.importance[sentinel_rows]
+        self._bounds[hosts, 2] = self._value_bounds(sentinel_rows, scores[positions], now)
         return bonuses
+
+    def _value_bounds(self, rows: NDArray[np.intp], scores: PageScores, now: float) -> FloatArray:
+        """Return the highest values that pages can have before their bounds are found again."""
+        days = self._model.growth_days(rows, scores.ages, now)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            growth = (1.0 + BOUND_DAYS / days) ** self._model.objective.growth_exponent
+            bounds = BOUND_MARGIN * scores.values * growth
+        return np.where(np.isnan(bounds), np.inf, bounds)
 
     def exploratory(
         self, chosen_rows: NDArray[np.intp], values: FloatArray, lowest_value: float

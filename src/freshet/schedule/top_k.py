@@ -47,7 +47,7 @@ def top_k(
     return positions[np.lexsort((tie_breaks(positions), -scores[positions]))]
 
 
-def kth_highest(scores: FloatArray, k: int) -> float:
+def kth_highest(scores: FloatArray | NDArray[np.float32], k: int) -> float:
     """Return the k-th highest score, minus infinity if there are fewer.
 
     >>> kth_highest(np.array([3.0, 1.0, 2.0]), 2), kth_highest(np.array([3.0]), 2)

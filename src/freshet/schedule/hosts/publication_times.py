@@ -35,6 +35,7 @@ PROFILE_COLUMNS = {
     "hour_factors": ColumnSpec(np.float32, 1.0, width=DAY_HOURS),
     "day_factors": ColumnSpec(np.float32, 1.0, width=WEEK_DAYS),
     "reading": ColumnSpec(np.float32, width=WEEK_HOURS + 1),
+    "pace": ColumnSpec(np.float32, 1.0),
 }
 
 
@@ -58,6 +59,14 @@ class PublicationTimes:
         """Return the days between two times by the profile of each host."""
         profiles = (self._hosts["profile"], self._profiles["reading"])
         return kernels.elapsed_days(begins, ends, hosts, profiles)
+
+    def paces(self, hosts: IndexArray) -> FloatArray | float:
+        """Return how many times faster than the calendar each host's time passes at most."""
+        if not len(self._profiles):
+            return 1.0
+        profiles = self._hosts["profile"][hosts]
+        paces = np.append(self._profiles["pace"], np.float32(1.0))
+        return np.where(profiles == NOT_FOUND, 1.0, paces[profiles])
 
     def hosts_to_fit(self, changes: IndexArray, now: float) -> NDArray[np.intp]:
         """Return hosts with enough changes that were not fitted in the last hours, oldest first.
@@ -91,6 +100,8 @@ class PublicationTimes:
         factors = (self._profiles["hour_factors"][row], self._profiles["day_factors"][row])
         kernels.fit_profile(columns, factors, steps)
         kernels.fill_profile(self._profiles["reading"][row], _supported(columns, factors))
+        hours = np.diff(self._profiles["reading"][row])
+        self._profiles["pace"][row] = max(1.0, float(hours.max()) * DAY_HOURS)
         self._profiles["fitted_at"][row] = now
 
     def profile(self, host: int) -> FloatArray | None:

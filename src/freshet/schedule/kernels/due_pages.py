@@ -10,7 +10,7 @@ SortedRows = NDArray[np.intp]
 
 
 @njit(cache=True, nogil=True)
-def merge_rows(rows: SortedRows, others: SortedRows) -> SortedRows:
+def merge_rows(rows: SortedRows, others: SortedRows | IndexArray) -> SortedRows:
     """Return the rows of two ascending arrays, each row once, in ascending order."""
     merged = np.empty(len(rows) + len(others), np.intp)
     count, first, second = 0, 0, 0

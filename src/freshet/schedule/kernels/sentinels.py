@@ -19,29 +19,35 @@ def keep_best_rows(
 ) -> None:
     """Update the row of the highest finite value of every host that is used.
 
-    The bounds of a host with another page than before are set to infinity.
+    The bounds of a host whose best page is another one or is scored again are set to infinity.
     """
     best_rows, best_values, bounds = best
     for index in range(len(rows)):
         host = host_of_row[rows[index]]
         if is_used[host] and best_values[host] < values[index] < np.inf:
-            if best_rows[host] != rows[index]:
-                bounds[host] = np.inf
             best_rows[host], best_values[host] = rows[index], values[index]
+        if best_rows[host] == rows[index]:
+            bounds[host] = np.inf
 
 
 @njit(cache=True, nogil=True)
 def rows_within_bounds(
-    best_rows: IndexArray, bounds: SmallFloatArray, gains: tuple[float, float], least: float
+    best_rows: IndexArray,
+    bounds: SmallFloatArray,
+    gains: tuple[float, float],
+    levels: tuple[float, float],
 ) -> NDArray[np.intp]:
     """Return the best rows of the hosts that may reach a level.
 
-    ``bounds`` has what a page gains times the chance of an event, and the page's importance;
-    ``gains`` are what a page gains from an event: a constant, and a multiple of its importance.
+    ``bounds`` has the pages that gain times the chance of an event, the page's importance, and its
+    own value. ``gains`` are what a page gains from an event: a constant, and a multiple of its
+    importance. ``levels`` are the level and a second bound of the own values of all pages.
     """
+    level, highest_value = levels
     rows, count = np.empty(len(best_rows), np.intp), 0
     for host in range(len(best_rows)):
         gain = max(0.0, gains[0] + gains[1] * bounds[host, 1]) if gains[1] > 0.0 else gains[0]
+        least = level - min(highest_value, bounds[host, 2])
         if best_rows[host] >= 0 and not bounds[host, 0] * gain < least:
             rows[count] = best_rows[host]
             count += 1
