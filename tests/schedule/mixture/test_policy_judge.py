@@ -6,9 +6,16 @@ import pytest
 from freshet.schedule.mixture.kernels.policy_judge import (
     CHANGED_BIT,
     CHOOSER_BITS,
+    WAITING,
+    WAITING_DAYS,
     credit_looks,
+    forget_waiting,
 )
-from freshet.schedule.mixture.policy_judge import MEMORY_DAYS, PROBE_SHARE, PolicyJudge
+from freshet.schedule.mixture.policy_judge import (
+    MEMORY_DAYS,
+    PROBE_SHARE,
+    PolicyJudge,
+)
 
 NAMES = ("default", "nutch", "round-robin")
 STEPS = (1.4, 0.8, 60.0, 1e6)
@@ -50,6 +57,18 @@ class Looks:
 
 def last(chooser: int, *, changed: bool = False) -> int:
     return (chooser << CHOOSER_BITS) | (CHANGED_BIT if changed else 0)
+
+
+def test_a_found_change_stops_waiting_when_its_page_is_looked_at_or_forgotten() -> None:
+    found = last(NUTCH, changed=True)
+    looks = Looks([found, found, last(DEFAULT, changed=True)])
+    faded = np.exp(-2.0 / MEMORY_DAYS)
+    looks.sums[:2, WAITING] = faded, 2 * faded
+    looks.sums[:2, WAITING_DAYS] = 2 * faded, 4 * faded
+    looks.add([0], [False], measured=False)
+    assert looks.sums[1, [WAITING, WAITING_DAYS]] == pytest.approx([faded, 2 * faded])
+    forget_waiting(looks.labels[1:], looks.importance[1:], np.array([2.0, 2.0]), looks.sums)
+    assert looks.sums[:, [WAITING, WAITING_DAYS]] == pytest.approx(0.0)
 
 
 def test_without_visits_the_alternatives_get_only_their_probes() -> None:

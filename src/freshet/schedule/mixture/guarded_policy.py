@@ -84,7 +84,12 @@ class GuardedPolicy:
         self._reset_candidates()
 
     def forget(self, pages: PageIdArray) -> None:
-        """Remove pages."""
+        """Remove pages, and the changes found there that wait for the next look."""
+        states = self._page_states
+        rows = states.known_rows(pages)
+        days = states.days_since_look(rows, DAY_SECONDS * self.judge.last_update, never=0.0)
+        labels, importance = states.column(LABEL_COLUMN)[rows], states.importance[rows]
+        kernels.forget_waiting(labels, importance, days, self.judge.sums)
         self.default.forget(pages)
         self._reset_candidates()
 

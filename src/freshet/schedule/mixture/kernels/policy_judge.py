@@ -51,6 +51,8 @@ def credit_looks(
         found_change = measured[look] and changed[look]
         labels[row] = (chooser << CHOOSER_BITS) | (CHANGED_BIT if found_change else 0)
         if not measured[look]:
+            if last_chooser > 0 and label & CHANGED_BIT:
+                end_waiting(sums[last_chooser - 1], gap_days[look], importance[row])
             continue
         factor = changed_factor if found_change else unchanged_factor
         intervals[row] = min(longest, max(shortest, intervals[row] * factor))
@@ -59,26 +61,48 @@ def credit_looks(
             if for_freshness:
                 gain = min(fresh_days[look], MAX_FRESH_DAYS)
             add_follow_up(sums[last_chooser - 1], gap_days[look], gain, importance[row])
-        if chooser == 1:
-            sums[0, : SQUARES + 1] *= retention
         if chooser > 0:
             gain = importance[row] if found_change else 0.0
-            sums[chooser - 1, EXPECTED] += (sums[0, GAIN] + 0.5) / (sums[0, LOOKS] + 1.0)
-            sums[chooser - 1, LOOKS] += 1.0
-            sums[chooser - 1, GAIN] += gain
-            sums[chooser - 1, SQUARES] += gain * gain
-            sums[chooser - 1, WAITING] += gain
+            add_look(sums, chooser - 1, gain, retention)
+
+
+@njit(cache=True)
+def add_look(sums: FloatArray, policy: int, gain: float, retention: float) -> None:
+    """Add a look of a policy, and what the default would have gained by it."""
+    if policy == 0:
+        sums[0, : SQUARES + 1] *= retention
+    sums[policy, EXPECTED] += (sums[0, GAIN] + 0.5) / (sums[0, LOOKS] + 1.0)
+    sums[policy, LOOKS] += 1.0
+    sums[policy, GAIN] += gain
+    sums[policy, SQUARES] += gain * gain
+    sums[policy, WAITING] += gain
 
 
 @njit(cache=True)
 def add_follow_up(sums: FloatArray, gap_days: float, gain: float, importance: float) -> None:
-    """Add the next look after a found change, which has waited for it and faded meanwhile.
-
-    Looks count by the importance of their page.
-    """
-    faded = importance * np.exp(-gap_days / MEMORY_DAYS)
-    sums[WAITING] -= faded
-    sums[WAITING_DAYS] -= faded * gap_days
+    """Add the next look after a found change. Looks count by the importance of their page."""
+    end_waiting(sums, gap_days, importance)
     sums[FOLLOW_UPS] += importance
     sums[FOLLOW_UP_GAIN] += importance * gain
     sums[FOLLOW_UP_DAYS] += importance * gap_days
+
+
+@njit(cache=True)
+def end_waiting(sums: FloatArray, gap_days: float, importance: float) -> None:
+    """Remove a found change that has waited for the next look and has faded meanwhile."""
+    if np.isnan(gap_days):
+        return
+    faded = importance * np.exp(-gap_days / MEMORY_DAYS)
+    sums[WAITING] -= faded
+    sums[WAITING_DAYS] -= faded * gap_days
+
+
+@njit(cache=True, nogil=True)
+def forget_waiting(
+    labels: NDArray[Any], importance: NDArray[Any], days_since_look: FloatArray, sums: FloatArray
+) -> None:
+    """Remove the found changes of forgotten pages that wait for the next look."""
+    for page in range(len(labels)):
+        last_chooser = (labels[page] >> CHOOSER_BITS) & CHOOSER_MASK
+        if last_chooser > 0 and labels[page] & CHANGED_BIT:
+            end_waiting(sums[last_chooser - 1], days_since_look[page], importance[page])
