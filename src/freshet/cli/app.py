@@ -70,6 +70,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         "Analysis and research",
         {
             "analyse": "Show how one page, or groups of pages, change.",
+            "learn": "Learn from the collection's visits to forecast better.",
             "simulate": "Back-test policies on recorded or generated pages.",
             "evolve": "Learn a ranking formula from a trace.",
             "demo": "Crawl a simulated web on this machine and score policies.",

@@ -37,6 +37,7 @@ from freshet.core.types import BadRow, Page, Plan
 from freshet.crawl.noise import learn_and_keep_mask
 from freshet.crawl.plan import make_plan
 from freshet.crawl.why import ScheduleExplanation, explain_page
+from freshet.learning.change_model.learn import LearningResult, learn_changes
 from freshet.measure.noise.mask import Mask
 from freshet.record.change_criteria import page_mask
 from freshet.record.collection_store import CollectionStore, live_page_key
@@ -193,6 +194,10 @@ class Collection(CollectionStore):
         return analyse_collection(
             self, by=by, source=source, tag=tag, engine=engine, progress=progress
         )
+
+    def learn(self, *, progress: ProgressCallback = ignore_progress) -> LearningResult:
+        """Learn how to correct the default forecast, validate the model, and store it."""
+        return learn_changes(self, progress=progress)
 
     def mask(self, page: StoredPage) -> Mask:
         """Return the mask of a page: what is hidden before its versions are compared."""

@@ -37,7 +37,7 @@ def step_ranges(steps: FloatArray) -> list[tuple[int, int]]:
     [(0, 2), (2, 3), (3, 4)]
     """
     starts = np.flatnonzero(np.diff(steps, prepend=-np.inf))
-    return list(zip(starts.tolist(), np.append(starts[1:], len(steps)).tolist(), strict=True))
+    return list(zip(starts.tolist(), np.append(starts, len(steps))[1:].tolist(), strict=True))
 
 
 def select_visits(visits: VisitTable, rows: NDArray[Any] | slice) -> VisitTable:

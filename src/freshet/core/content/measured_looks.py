@@ -42,10 +42,24 @@ class MeasuredLooks:
 
 
 def concatenate_looks(parts: Sequence[MeasuredLooks]) -> MeasuredLooks:
-    """Return the looks of all parts in one table."""
+    """Return the looks of all parts in one table; without parts it is empty."""
+    parts = parts or [NO_LOOKS]
     return MeasuredLooks(
         *(
             np.concatenate([getattr(part, name) for part in parts])
             for name in MeasuredLooks.__slots__
         )
     )
+
+
+NO_LOOKS = MeasuredLooks(
+    pages=np.empty(0, np.int64),
+    times=np.empty(0),
+    measured=np.empty(0, np.bool_),
+    changed=np.empty(0, np.bool_),
+    text_hashes=np.empty(0, np.uint64),
+    words=np.empty(0),
+    dice=np.empty(0),
+    new_links=np.empty(0),
+    total_words=np.empty(0),
+)

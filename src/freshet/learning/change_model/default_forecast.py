@@ -1,0 +1,64 @@
+"""What the default forecast said before each look of a history, never having seen later ones."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.archive.catalog.rows import PageColumns
+from freshet.core.clock import from_epoch
+from freshet.core.content.measured_looks import MeasuredLooks
+from freshet.core.progress import ProgressCallback
+from freshet.core.tables import PageTable, VisitTable, hash_names
+from freshet.core.types import FloatArray
+from freshet.schedule.bayes_policy import BayesPolicy
+from freshet.schedule.page_states import ranks_within_groups
+from freshet.schedule.policies import make_policy
+from freshet.schedule.visit_steps import replay_steps, select_visits, step_ranges
+
+
+def default_chances(
+    policy_name: str, pages: PageTable, looks: MeasuredLooks, progress: ProgressCallback
+) -> FloatArray:
+    """Return the chance that a policy gave to a change just before each look, NaN at a first look.
+
+    The looks are in time order. The policy learns them in the steps in which a crawl fits it.
+    """
+    policy = make_policy(policy_name, live=True)
+    if not isinstance(policy, BayesPolicy):
+        raise TypeError(f"{policy_name} makes no forecasts")
+    policy.add(pages)
+    visits, chances = look_visits(looks), np.full(len(looks), np.nan)
+    for start, end in step_ranges(replay_steps(visits.times, len(pages))):
+        policy.refit(from_epoch(float(visits.times[start])))
+        for rows in _without_repeated_pages(visits, start, end):
+            batch = select_visits(visits, rows)
+            chances[rows] = policy.change_chances(batch.pages, batch.times)
+            policy.learn(batch)
+        progress(end, len(looks))
+    return chances
+
+
+def look_visits(looks: MeasuredLooks) -> VisitTable:
+    """Return looks as the visits that a policy learns."""
+    all_true, unknown = np.ones(len(looks), np.bool_), np.full(len(looks), -1, np.int32)
+    pages = looks.pages.astype(np.int64)
+    return VisitTable(pages, looks.times, all_true, looks.measured, looks.changed, unknown)
+
+
+def concatenate_page_columns(batches: Iterable[PageColumns]) -> PageTable:
+    """Return pages as the table that a policy takes, all of the same importance."""
+    columns = list(batches)
+    ids = np.array([page for batch in columns for page in batch.ids], np.int64)
+    hosts, sites, directories = (
+        hash_names([name for batch in columns for name in getattr(batch, group)])
+        for group in ("hosts", "sites", "directories")
+    )
+    return PageTable(ids, hosts, sites, directories, np.ones(len(ids)), np.full(len(ids), np.nan))
+
+
+def _without_repeated_pages(visits: VisitTable, start: int, end: int) -> Iterator[NDArray[np.intp]]:
+    """Yield the rows of a step in parts in which no page occurs twice, in the order of time."""
+    ranks = ranks_within_groups(visits.pages[start:end])
+    for rank in range(int(ranks.max(initial=-1)) + 1):
+        yield start + np.flatnonzero(ranks == rank)

@@ -1,0 +1,80 @@
+"""Compares a model with its baselines on looks that came after those it was trained on."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.core.tables import DAY_SECONDS
+from freshet.core.types import FloatArray
+from freshet.features.visit_features import FEATURE_NAMES
+from freshet.learning.change_model.examples import ChangeExamples
+from freshet.predict.change_model import (
+    CHANGE_SHARE,
+    DEFAULT_FORECAST,
+    LAST_LOOK,
+    LEARNED,
+    ModelValidation,
+)
+from freshet.predict.forecast_scores import forecast_scores, log_losses
+
+RESAMPLES = 1_000
+LOW_SHARE, HIGH_SHARE = 0.025, 0.975
+# With fewer hosts, pages and days are resampled instead of hosts.
+MIN_HOSTS = 10
+
+
+def validate_model(
+    training: ChangeExamples, later: ChangeExamples, learned: FloatArray, seed: int
+) -> ModelValidation:
+    """Return the scores of learned chances and of the baselines on later looks."""
+    chances = {
+        LEARNED: learned,
+        DEFAULT_FORECAST: later.chances,
+        CHANGE_SHARE: _feature(later, "change_share"),
+        LAST_LOOK: _chances_by_last_look(training, later),
+    }
+    scores = {name: forecast_scores(values, later.changed) for name, values in chances.items()}
+    gains = log_losses(later.chances, later.changed) - log_losses(learned, later.changed)
+    low, high = gain_interval(gains, later, seed)
+    return ModelValidation(later.summary(), scores, float(gains.mean()), low, high)
+
+
+def gain_interval(gains: FloatArray, examples: ChangeExamples, seed: int) -> tuple[float, float]:
+    """Return the 95 % interval of the mean gain of a look by the bootstrap.
+
+    Pages of one host change together, so whole hosts are resampled. With few hosts, pages and days
+    are resampled, and the wider interval is returned: it says nothing about other hosts.
+    """
+    if len(np.unique(examples.hosts)) >= MIN_HOSTS:
+        return _cluster_interval(gains, examples.hosts, seed)
+    days = np.floor(examples.times / DAY_SECONDS).astype(np.int64)
+    intervals = [_cluster_interval(gains, groups, seed) for groups in (examples.pages, days)]
+    return min(low for low, _ in intervals), max(high for _, high in intervals)
+
+
+def _cluster_interval(
+    gains: FloatArray, groups: NDArray[np.integer], seed: int
+) -> tuple[float, float]:
+    """Return the interval of the mean gain when whole groups are resampled."""
+    rng = np.random.default_rng(seed)
+    _, members = np.unique(groups, return_inverse=True)
+    sums, sizes = np.bincount(members, gains), np.bincount(members)
+    means = np.empty(RESAMPLES)
+    for number in range(RESAMPLES):
+        drawn = rng.integers(0, len(sums), len(sums))
+        means[number] = sums[drawn].sum() / sizes[drawn].sum()
+    low, high = np.quantile(means, (LOW_SHARE, HIGH_SHARE))
+    return float(low), float(high)
+
+
+def _chances_by_last_look(training: ChangeExamples, later: ChangeExamples) -> FloatArray:
+    """Return the share of training looks with a change, after a look with and without one."""
+    shares = np.empty(2)
+    for was_changed in (0, 1):
+        changed = training.changed[_feature(training, "was_changed") == was_changed]
+        shares[was_changed] = (changed.sum() + 0.5) / (len(changed) + 1.0)
+    chances: FloatArray = shares[_feature(later, "was_changed").astype(np.intp)]
+    return chances
+
+
+def _feature(examples: ChangeExamples, name: str) -> FloatArray:
+    return examples.features[:, FEATURE_NAMES.index(name)].astype(np.float64)

@@ -1,0 +1,190 @@
+"""The learned model of a collection: how to correct the default forecast, and how well it does.
+
+The file is JSON with the trees as text inside, and a digest over everything, so that no damaged or
+edited file reaches LightGBM.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from freshet.core import __version__
+from freshet.core.errors import BadInputError
+from freshet.core.files import PRIVATE_FILE_MODE, atomic_output
+from freshet.core.strict_json import load_strict_json
+from freshet.predict.forecast_scores import ForecastScores
+
+CHANGE_MODEL_FILE = "change-model.json"
+MODEL_FORMAT, MODEL_VERSION = "freshet-change-model", 1
+MAX_MODEL_BYTES = 50_000_000
+# A model must lower the log-loss by this share.
+MIN_GAIN_SHARE = 0.01
+LEARN_AGAIN = "learn again with 'freshet learn'"
+LEARNED, DEFAULT_FORECAST = "learned model", "default forecast"
+CHANGE_SHARE, LAST_LOOK = "page's own change share", "result of the last look"
+
+
+@dataclass(frozen=True, slots=True)
+class LookSummary:
+    """How many looks of how many pages and hosts there are, and from when to when."""
+
+    pages: int
+    hosts: int
+    looks: int
+    changes: int
+    since: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ModelValidation:
+    """How well a model does on later looks that it was not trained on.
+
+    ``scores`` are those of the model and of its baselines, by name. ``gain`` is how much lower its
+    log-loss is than that of the default forecast, with its 95 % interval.
+    """
+
+    looks: LookSummary
+    scores: Mapping[str, ForecastScores]
+    gain: float
+    gain_low: float
+    gain_high: float
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the model is better than the default forecast, beyond chance and noticeably."""
+        least_gain = MIN_GAIN_SHARE * self.scores[DEFAULT_FORECAST].log_loss
+        return self.gain_low > 0 and self.gain >= least_gain
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeModel:
+    """A correction of the forecast of ``policy``, what it was trained on, and its validation.
+
+    ``trees`` is the text of a ``BoostedCorrection``, ``features`` its columns in order.
+    """
+
+    policy: str
+    features: tuple[str, ...]
+    trained: LookSummary
+    validation: ModelValidation
+    rounds: int
+    seed: int
+    trees: str = field(repr=False)
+    made: datetime
+    made_with: str = __version__
+
+    @property
+    def title(self) -> str:
+        """Name the model by what it was learned on and how well it does."""
+        learned, default = (
+            self.validation.scores[name].log_loss for name in (LEARNED, DEFAULT_FORECAST)
+        )
+        return (
+            f"a model learned on {self.trained.looks:,} looks, "
+            f"log-loss {learned:.3f} against {default:.3f}"
+        )
+
+    def save(self, folder: Path) -> Path:
+        """Write the model into a folder; an interruption leaves the file of before."""
+        content = _to_json(asdict(self))
+        document = {
+            "format": MODEL_FORMAT,
+            "version": MODEL_VERSION,
+            "digest": _digest(content),
+            **content,
+        }
+        path = folder / CHANGE_MODEL_FILE
+        with atomic_output(path, mode=PRIVATE_FILE_MODE) as part:
+            part.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", "utf-8")
+        return path
+
+
+def read_change_model(folder: Path, features: Sequence[str]) -> ChangeModel | None:
+    """Return the model in a folder, None if there is none; it must have these features."""
+    path = folder / CHANGE_MODEL_FILE
+    if not path.exists():
+        return None
+    document = _read_document(path)
+    if document.pop("format", None) != MODEL_FORMAT:
+        raise BadInputError(f"{path}: not a model of changes; {LEARN_AGAIN}")
+    version = document.pop("version", None)
+    if version != MODEL_VERSION:
+        raise BadInputError(
+            f"{path}: a model of version {version!r:.20}, but this Freshet reads version "
+            f"{MODEL_VERSION}; {LEARN_AGAIN}"
+        )
+    if document.pop("digest", None) != _digest(document):
+        raise BadInputError(f"{path}: damaged or edited, its digest is wrong; {LEARN_AGAIN}")
+    try:
+        model = _to_model(document)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadInputError(f"{path}: not a complete model; {LEARN_AGAIN}") from error
+    if model.features != tuple(features):
+        raise BadInputError(f"{path}: learned with other features than this Freshet; {LEARN_AGAIN}")
+    return model
+
+
+def _read_document(path: Path) -> dict[str, Any]:
+    try:
+        if not path.is_file():
+            raise BadInputError(f"{path}: not a file; remove it and {LEARN_AGAIN}")
+        with path.open("rb") as file:
+            content = file.read(MAX_MODEL_BYTES + 1)
+    except OSError as error:
+        raise BadInputError(f"{path}: cannot be read: {error.strerror}; {LEARN_AGAIN}") from error
+    if len(content) > MAX_MODEL_BYTES:
+        raise BadInputError(f"{path}: larger than {MAX_MODEL_BYTES:,} bytes; {LEARN_AGAIN}")
+    try:
+        document = load_strict_json(content)
+    except (ValueError, RecursionError) as error:
+        raise BadInputError(f"{path}: not readable as JSON; {LEARN_AGAIN}") from error
+    if not isinstance(document, dict):
+        raise BadInputError(f"{path}: not a model of changes; {LEARN_AGAIN}")
+    return document
+
+
+def _to_model(document: Mapping[str, Any]) -> ChangeModel:
+    validation = dict(document["validation"])
+    scores = {
+        name: ForecastScores(**{key: _to_float(value) for key, value in figures.items()})
+        for name, figures in validation.pop("scores").items()
+    }
+    looks = _to_summary(validation.pop("looks"))
+    return ChangeModel(**{
+        **document,
+        "features": tuple(document["features"]),
+        "trained": _to_summary(document["trained"]),
+        "validation": ModelValidation(looks=looks, scores=scores, **validation),
+        "made": datetime.fromisoformat(document["made"]),
+    })
+
+
+def _to_summary(values: Mapping[str, Any]) -> LookSummary:
+    times = {name: datetime.fromisoformat(values[name]) for name in ("since", "until")}
+    return LookSummary(**{**values, **times})
+
+
+def _to_float(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _to_json(value: Any) -> Any:
+    """Return a value as JSON has it: times as text, None for NaN."""
+    if isinstance(value, Mapping):
+        return {name: _to_json(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_to_json(item) for item in value]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return None if isinstance(value, float) and isnan(value) else value
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,102 @@
+"""A model of changes is learned, validated on later looks, stored, and used if it is better."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from freshet.collection.collection import Collection
+from freshet.core.clock import from_epoch
+from freshet.core.errors import BadInputError
+from freshet.core.progress import ignore_progress
+from freshet.core.tables import DAY_SECONDS
+from freshet.core.types import FloatArray
+from freshet.features.visit_features import FEATURE_NAMES
+from freshet.learning.change_model.examples import gather_examples
+from freshet.learning.change_model.learn import train_model
+from freshet.predict.boosted_correction import BoostedCorrection
+from freshet.predict.change_model import (
+    CHANGE_MODEL_FILE,
+    CHANGE_SHARE,
+    DEFAULT_FORECAST,
+    LEARNED,
+    read_change_model,
+)
+from tests.learning.change_model.look_samples import (
+    DAYS,
+    FIRST_DAY,
+    PAGES,
+    add_looks,
+    daily_looks,
+    examples_of,
+    memoryless_chances,
+    weekday_chances,
+)
+
+NOW = from_epoch((FIRST_DAY + DAYS) * DAY_SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("chances", "is_better"), [(weekday_chances, True), (memoryless_chances, False)]
+)
+def test_a_model_is_used_where_there_is_something_to_learn(
+    chances: Callable[[], FloatArray], is_better: bool
+) -> None:
+    model = train_model(examples_of(chances()), "bayes-freshness", NOW)
+    scores = model.validation.scores
+    assert model.validation.is_better == is_better
+    if is_better:
+        assert scores[LEARNED].log_loss < 0.8 * scores[DEFAULT_FORECAST].log_loss
+        assert scores[LEARNED].log_loss < scores[CHANGE_SHARE].log_loss
+    assert model.validation.looks.since > model.trained.since
+
+
+def test_later_looks_do_not_alter_what_was_known_before_a_look() -> None:
+    chances, later_chances = weekday_chances(), weekday_chances()
+    later_chances[:, 30:] = 0.5
+    before = np.s_[: 28 * PAGES]
+    one, other = examples_of(chances)[before], examples_of(later_chances)[before]
+    assert one.chances.tolist() == other.chances.tolist()
+    np.testing.assert_array_equal(one.features, other.features)
+
+
+def test_a_collection_learns_and_stores_its_model(tmp_path: Path) -> None:
+    with Collection.create(tmp_path / "c", contact="me@example.org") as collection:
+        add_looks(collection.catalog, daily_looks(weekday_chances()))
+        result = collection.learn()
+        examples = gather_examples(collection.catalog, "bayes-freshness", ignore_progress)
+    folder = tmp_path / "c" / "models"
+    path = folder / CHANGE_MODEL_FILE
+    assert result.used
+    assert result.model is not None
+    assert path.stat().st_mode & 0o777 == 0o600
+    stored = read_change_model(folder, FEATURE_NAMES)
+    assert stored == result.model
+    assert stored.trained.looks == len(examples) == PAGES * (DAYS - 1)
+    chances = BoostedCorrection(stored.trees).correct(examples.features, examples.chances)
+    assert chances[examples.changed].mean() > 2 * chances[~examples.changed].mean()
+    check_bad_files(path)
+
+
+def check_bad_files(path: Path) -> None:
+    """Check that altered files are refused with one line that says what to do."""
+    text = path.read_text("utf-8")
+    for altered in ("", "[]", "{}", text[:-100], text.replace('"rounds": ', '"rounds": 1')):
+        path.write_text(altered, "utf-8")
+        with pytest.raises(BadInputError, match="learn again") as caught:
+            read_change_model(path.parent, FEATURE_NAMES)
+        assert "\n" not in str(caught.value)
+    path.write_text(text, "utf-8")
+    with pytest.raises(BadInputError, match="other features"):
+        read_change_model(path.parent, FEATURE_NAMES[:-1])
+
+
+def test_without_enough_looks_nothing_is_learned(tmp_path: Path) -> None:
+    with Collection.create(tmp_path / "c", contact="me@example.org") as collection:
+        assert "at least 800 are needed" in collection.learn().why
+        add_looks(collection.catalog, daily_looks(np.zeros((PAGES, DAYS))))
+        result = collection.learn()
+    assert (result.model, result.used) == (None, False)
+    assert "at least 20 looks with and without a change" in result.why
+    assert read_change_model(tmp_path / "c" / "models", FEATURE_NAMES) is None
