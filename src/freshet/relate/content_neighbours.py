@@ -29,9 +29,9 @@ class ContentNeighbours:
     """
 
     exact_limit: int = 20_000
-    words: int = 48
-    pages_per_word: int = 1000
-    candidates: int = 200
+    words: int = 32
+    pages_per_word: int = 500
+    candidates: int = 100
 
     def related(self, grid: ContentGrid, count: int) -> RelatedPages:
         """Return the pages with the most similar words."""

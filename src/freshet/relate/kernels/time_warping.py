@@ -6,7 +6,7 @@ from numba import njit
 from freshet.core.types import FloatArray, IndexArray
 
 # Series are compared in groups, so that a processor computes the same cell of several at once.
-GROUP = 8
+GROUP = 16
 
 
 @njit(cache=True, nogil=True)
