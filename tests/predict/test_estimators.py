@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lightgbm import LGBMClassifier
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -39,6 +40,7 @@ ENSEMBLES = [
     RelationalBagging(FAST_SVM, n_estimators=3, calibration_folds=3, random_state=0),
     RelationalBoosting(FAST_SVM, n_estimators=3, calibration_folds=3, random_state=0),
 ]
+BOOSTED_TREES = LGBMClassifier(n_estimators=10, min_child_samples=5, verbosity=-1, n_jobs=1)
 LEADER_COLUMNS = [[0, 1], [2, 3], [4, 5], [6, 7]]
 
 
@@ -100,7 +102,9 @@ def test_experts_vote_with_their_relation_weights() -> None:
 
 
 @pytest.mark.parametrize(
-    "weak_learner", [LogisticRegression(solver="liblinear"), KNeighborsClassifier(3), None], ids=str
+    "weak_learner",
+    [LogisticRegression(solver="liblinear"), KNeighborsClassifier(3), BOOSTED_TREES, None],
+    ids=str,
 )
 @pytest.mark.parametrize("ensemble", ENSEMBLES[1:], ids=lambda item: type(item).__name__)
 def test_any_weak_learner_is_usable(weak_learner: Any, ensemble: Any) -> None:

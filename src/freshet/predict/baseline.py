@@ -7,22 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from freshet.core.types import FloatArray
-from freshet.predict.calibrated_classifier import CalibratedClassifier, ClassArray, ScoreModel
+from freshet.predict.calibrated_classifier import CalibratedClassifier, ConstantModel
+from freshet.predict.logit_classifier import BinaryExamples
 from freshet.predict.step_baselines import BaselineRule
 
 TIE_LOGIT = 1e-6
-
-
-class FrequencyModel:
-    """A score that does not depend on the row."""
-
-    def __init__(self, score: float) -> None:
-        self._score = score
-
-    def scores(self, rows: FloatArray) -> FloatArray:
-        """Return the same score for every row."""
-        return np.full(len(rows), self._score)
 
 
 class Baseline(CalibratedClassifier):
@@ -55,22 +44,21 @@ class Baseline(CalibratedClassifier):
         ]
         return predicted
 
-    def _fit_any(self, rows: FloatArray, labels: ClassArray, weights: FloatArray) -> ScoreModel:
+    def _fit_any(self, examples: BinaryExamples) -> ConstantModel:
+        labels = examples.labels
         positives, last = int(labels.sum()), 1.0 if labels[-1] == 1 else -1.0
         self.frequency_ = positives / len(labels)
         logit = math.log((positives + 1) / (len(labels) - positives + 1))
         if self.strategy == BaselineRule.PREVIOUS:
             repeats = int((labels[1:] == labels[:-1]).sum())
             logit = last * max(math.log((repeats + 1) / (len(labels) - repeats)), 0.0)
-        return FrequencyModel(logit if logit != 0.0 else last * TIE_LOGIT)
+        return ConstantModel(logit if logit != 0.0 else last * TIE_LOGIT)
 
-    def _calibration_curve(
-        self, rows: FloatArray, labels: ClassArray, weights: FloatArray
-    ) -> tuple[float, float]:
+    def _calibration_curve(self, examples: BinaryExamples) -> tuple[float, float]:
         return 1.0, 0.0
 
-    def _fit_model(self, rows: FloatArray, labels: ClassArray, weights: FloatArray) -> ScoreModel:
-        return self._fit_any(rows, labels, weights)
+    def _fit_model(self, examples: BinaryExamples) -> ConstantModel:
+        return self._fit_any(examples)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,9 +16,10 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from freshet.core.types import FloatArray
-from freshet.predict.calibrated_classifier import CalibratedClassifier, ClassArray, ConstantModel
+from freshet.predict.calibrated_classifier import CalibratedClassifier, ConstantModel
 from freshet.predict.expert_votes import VoteTable, fixed_weights
 from freshet.predict.kernels.sliding_svm import LabelArray
+from freshet.predict.logit_classifier import BinaryExamples, ClassArray
 from freshet.predict.polynomial_svm import PolynomialSVM
 
 ExpertColumns = Sequence[Sequence[int]]
@@ -95,7 +96,7 @@ class _ExpertEnsemble(CalibratedClassifier):
         self, rows: FloatArray, labels: ClassArray, columns: Sequence[int] | None = None
     ) -> MemberModel | ConstantMember:
         if labels.min() == labels.max():
-            return ConstantMember(int(labels[0]))
+            return ConstantMember(1.0 if labels[0] == 1 else -1.0)
         selected = rows if columns is None else rows[:, list(columns)]
         return MemberModel(self._new_learner().fit(selected, labels), columns)
 
@@ -120,11 +121,9 @@ class SingleExpert(_ExpertEnsemble):
         self.calibration_folds = calibration_folds
         self.prior_weight = prior_weight
 
-    def _fit_model(
-        self, rows: FloatArray, labels: ClassArray, weights: FloatArray
-    ) -> MemberModel | ConstantMember:
+    def _fit_model(self, examples: BinaryExamples) -> MemberModel | ConstantMember:
         columns = None if self.expert_columns is None else self.expert_columns[0]
-        return self._fit_member(rows, labels, columns)
+        return self._fit_member(examples.rows, examples.labels, columns)
 
 
 class RelationalUnion(_ExpertEnsemble):
@@ -140,10 +139,8 @@ class RelationalUnion(_ExpertEnsemble):
         self.calibration_folds = calibration_folds
         self.prior_weight = prior_weight
 
-    def _fit_model(
-        self, rows: FloatArray, labels: ClassArray, weights: FloatArray
-    ) -> MemberModel | ConstantMember:
-        return self._fit_member(rows, labels)
+    def _fit_model(self, examples: BinaryExamples) -> MemberModel | ConstantMember:
+        return self._fit_member(examples.rows, examples.labels)
 
 
 class MultipleExperts(_ExpertEnsemble):
@@ -184,9 +181,10 @@ class MultipleExperts(_ExpertEnsemble):
         classes = (self.model_.scores(rows) > 0).astype(np.int8)
         return fixed_weights(classes[None], np.ones(1))
 
-    def _fit_model(self, rows: FloatArray, labels: ClassArray, weights: FloatArray) -> VoteModel:
+    def _fit_model(self, examples: BinaryExamples) -> VoteModel:
         if self.combination not in {"vote", "hedge"}:
             raise ValueError(f"combination is {self.combination!r}; use 'vote' or 'hedge'")
+        rows, labels = examples.rows, examples.labels
         groups = self._column_groups(rows.shape[1])
         expert_weights = np.ones(len(groups)) if self.weights is None else np.array(self.weights)
         if len(expert_weights) != len(groups):
@@ -237,8 +235,9 @@ class RelationalBagging(_ExpertEnsemble):
         self.prior_weight = prior_weight
         self.random_state = random_state
 
-    def _fit_model(self, rows: FloatArray, labels: ClassArray, weights: FloatArray) -> VoteModel:
+    def _fit_model(self, examples: BinaryExamples) -> VoteModel:
         random = check_random_state(self.random_state)
+        rows, labels = examples.rows, examples.labels
         samples = [random.randint(0, len(rows), len(rows)) for _ in range(self.n_estimators)]
         members = [self._fit_member(rows[sample], labels[sample]) for sample in samples]
         return VoteModel(members, np.full(len(members), 1.0 / len(members)))
@@ -265,10 +264,11 @@ class RelationalBoosting(_ExpertEnsemble):
         self.prior_weight = prior_weight
         self.random_state = random_state
 
-    def _fit_model(self, rows: FloatArray, labels: ClassArray, weights: FloatArray) -> VoteModel:
+    def _fit_model(self, examples: BinaryExamples) -> VoteModel:
         random = check_random_state(self.random_state)
         members: list[MemberModel | ConstantMember] = []
         alphas: list[float] = []
+        rows, labels = examples.rows, examples.labels
         signs = 2.0 * labels - 1.0
         weights = np.full(len(rows), 1.0 / len(rows))
         for _ in range(self.n_estimators):

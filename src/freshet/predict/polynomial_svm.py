@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray
-from freshet.predict.calibrated_classifier import CalibratedClassifier, ClassArray
+from freshet.predict.calibrated_classifier import CalibratedClassifier
 from freshet.predict.expert_problem import PENALTIES
 from freshet.predict.kernels.svm_dual import inverse_curvatures, solve_dual
+from freshet.predict.logit_classifier import BinaryExamples, ClassArray
 
 CHOICE_FOLDS = 5
 TOLERANCE = 1e-3
@@ -94,11 +95,9 @@ class PolynomialSVM(CalibratedClassifier):
         """Fit to examples in time order; weights scale the penalty of each."""
         return self._fit_weighted(X, y, sample_weight)
 
-    def _fit_model(
-        self, rows: FloatArray, labels: ClassArray, weights: FloatArray
-    ) -> PolynomialModel:
-        model = PolynomialModel(rows, gamma=self.gamma, coef0=self.coef0)
-        self.penalty_ = model.fit(labels, self.penalties, weights)
+    def _fit_model(self, examples: BinaryExamples) -> PolynomialModel:
+        model = PolynomialModel(examples.rows, gamma=self.gamma, coef0=self.coef0)
+        self.penalty_ = model.fit(examples.labels, self.penalties, examples.weights)
         return model
 
 
