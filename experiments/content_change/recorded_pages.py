@@ -88,7 +88,6 @@ def grid_columns(grid: ContentGrid) -> Columns:
         "link_starts": grid.links.starts,
         "link_columns": grid.links.columns,
         "link_targets": grid.link_targets,
-        "link_count": np.array(grid.links.column_count),
     }
 
 
@@ -98,7 +97,7 @@ def grid_of_columns(columns: Columns) -> ContentGrid:
         columns["link_starts"],
         columns["link_columns"],
         np.ones(len(columns["link_columns"])),
-        int(columns["link_count"]),
+        len(columns["link_targets"]),
     )
     terms = SparseRows(
         columns["term_starts"],
