@@ -52,7 +52,7 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TestedPages:
+class JudgedPages:
     """The pages of a row: their data, label and filter, labels and hosts, and the first step."""
 
     data: str
@@ -69,7 +69,7 @@ class TestedPages:
         return is_tested & (np.arange(self.labels.shape[1]) >= self.first_step)
 
 
-def forecast_row(pages: TestedPages, forecasts: MethodForecasts) -> ForecastRow:
+def forecast_row(pages: JudgedPages, forecasts: MethodForecasts) -> ForecastRow:
     """Return the figures of a method."""
     is_tested = pages.is_tested
     labels, classes = pages.labels[is_tested], forecasts.classes[is_tested]
@@ -86,7 +86,7 @@ def forecast_row(pages: TestedPages, forecasts: MethodForecasts) -> ForecastRow:
     )  # fmt: skip
 
 
-def compare(pages: TestedPages, ours: MethodForecasts, other: MethodForecasts) -> ComparisonRow:
+def compare(pages: JudgedPages, ours: MethodForecasts, other: MethodForecasts) -> ComparisonRow:
     """Return the difference of the accuracies of two methods, with its p-value."""
     differences = page_accuracies(pages, ours) - page_accuracies(pages, other)
     _, clusters = np.unique(pages.hosts, return_inverse=True)
@@ -98,7 +98,7 @@ def compare(pages: TestedPages, ours: MethodForecasts, other: MethodForecasts) -
     )  # fmt: skip
 
 
-def page_accuracies(pages: TestedPages, forecasts: MethodForecasts) -> FloatArray:
+def page_accuracies(pages: JudgedPages, forecasts: MethodForecasts) -> FloatArray:
     """Return the share of correct classes of each page."""
     is_tested = pages.is_tested
     is_correct = (forecasts.classes == pages.labels) & is_tested

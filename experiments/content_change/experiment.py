@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from experiments.content_change.evaluation import (
     ComparisonRow,
     ForecastRow,
-    TestedPages,
+    JudgedPages,
     compare,
     forecast_row,
 )
@@ -71,7 +71,7 @@ def run_experiment(
             chosen = filtered_pages(labels[pages], least_share, settings.sliding.window)
             if not len(chosen):
                 continue
-            tested = TestedPages(
+            tested = JudgedPages(
                 data, label, least_share, labels[pages][chosen], grid.hosts[pages][chosen],
                 settings.sliding.window,
             )  # fmt: skip
@@ -96,7 +96,7 @@ def run_methods(
 
 
 def compare_methods(
-    tested: TestedPages, forecasts: Sequence[MethodForecasts]
+    tested: JudgedPages, forecasts: Sequence[MethodForecasts]
 ) -> list[ComparisonRow]:
     """Compare each method with the majority, with 2D, and experts with random experts."""
     by_name = {(forecast.method, forecast.selection): forecast for forecast in forecasts}
