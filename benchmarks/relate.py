@@ -183,7 +183,7 @@ def main() -> None:
     results = [measure_correlations(first, second), measure_warping(first, second)]
     grid = generate_grid(rng, PAGES, STEPS)
     results.append(measure_experts(grid, CrossCorrelation(), plain_correlation))
-    results.append(measure_experts(grid, TimeWarping(candidates=500), plain_warping))
+    results.append(measure_experts(grid, TimeWarping(), plain_warping))
     report(*results, measure_search(generate_grid(rng, SEARCH_PAGES, 1)))
 
 

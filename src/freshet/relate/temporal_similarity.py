@@ -54,11 +54,12 @@ class TimeWarping:
     """Relates pages by dynamic time warping of their words' series: 1 / (1 + distance).
 
     ``standardised`` series have mean 0 and a sum of squares of 1, so that frequent and rare words
-    are alike. The other parameters are those of ``CrossCorrelation``; there are no lags.
+    are alike. The other parameters are those of ``CrossCorrelation``; there are no lags. Warping is
+    dearer than correlation, so by default only 500 ``candidates`` are compared.
     """
 
     words: int = 50
-    candidates: int | None = None
+    candidates: int | None = 500
     standardised: bool = False
 
     def related(self, grid: ContentGrid, count: int) -> RelatedPages:
