@@ -313,6 +313,9 @@ class TestPlanning:
             VisitEntry(new_visit(a, 1), CHANGE, view=VIEW),
             VisitEntry(new_visit(b, 0)),
         ])
+        last = catalog.last_visit_id()
+        assert catalog.looks_after_visit(last - 1).pages.tolist() == [b]
+        assert len(catalog.looks_after_visit(last)) == 0
         looks = concatenate_looks(list(catalog.look_tables()))
         assert looks.pages.tolist() == [a, b, imported]
         assert looks.measured.tolist() == [True, False, True]

@@ -55,7 +55,7 @@ class CollectionPage(StoredPage):
 
     def forecast(self) -> PageForecast:
         """Return the probability that the page has changed, by time."""
-        return forecast(self._reader.catalog, self._reader.settings, self, self._reader.clock)
+        return forecast(self._reader, self)
 
     def series(self) -> VersionSeries:
         """Return the page's looks in time order, with the words of each version."""

@@ -18,6 +18,7 @@ from freshet.crawl.budget_status import (
     failing_page_counts,
 )
 from freshet.crawl.hosts import HostSummary, closed_hosts
+from freshet.crawl.learned_correction import LearnedForecastStatus, read_learned_forecast
 from freshet.crawl.policy_status import (
     ExplorationStatus,
     PolicyStatus,
@@ -36,7 +37,7 @@ class CollectionStatus:
 
     ``growth`` counts visits by their own day, not by that of an import. ``failing`` counts pages
     whose last visit showed no content, by outcome; ``failing_pages`` are the few that failed last.
-    ``policy`` is the last report of a crawl's policy.
+    ``policy`` is the last report of a crawl's policy, ``learned`` that of its learned model.
     """
 
     path: str
@@ -52,6 +53,7 @@ class CollectionStatus:
     today: DayBudgetStatus
     exploration: ExplorationStatus
     policy: PolicyStatus | None
+    learned: LearnedForecastStatus | None
     closed_hosts: list[HostSummary]
     failing: dict[str, int]
     failing_pages: list[FailingPage]
@@ -75,6 +77,7 @@ def collection_status(collection: CollectionStore, *, days: int) -> CollectionSt
         today=day_budget_status(collection, outcomes, budget=current_budget(collection)),
         exploration=exploration_status(collection.catalog, collection.clock.now(), days=days),
         policy=policy_status(collection.catalog),
+        learned=read_learned_forecast(collection.catalog),
         closed_hosts=closed_hosts(hosts, politeness, collection.clock.now()),
         failing=failing_page_counts(outcomes),
         failing_pages=list_failing_pages(collection, source="", limit=MAX_SHOWN_FAILING),

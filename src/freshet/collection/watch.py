@@ -84,7 +84,7 @@ def watch_results(
     last_visits = collection.catalog.last_visits(page_ids)
     last_looks = collection.catalog.last_looks(page_ids)
     now = collection.clock.now()
-    page_forecasts = forecasts(collection.catalog, collection.settings, pages, now)
+    page_forecasts = forecasts(collection, pages, now)
     explanations = explain_pages(collection, pages)
     results = []
     for page, forecast, why in zip(pages, page_forecasts, explanations, strict=True):

@@ -110,12 +110,16 @@ class CorrectablePolicy(Policy, Protocol):
     """A policy that forecasts changes, and whose values a learned forecast can correct."""
 
     def change_chances(self, pages: PageIdArray, times: FloatArray) -> FloatArray:
-        """Return the chance that known pages have changed since their last look, by given times.
+        """Return the chance that pages have changed since their last look, by given times.
 
-        It is NaN for pages that were never looked at.
+        It is NaN for pages that were never looked at or are unknown.
         """
         ...
 
     def set_value_factors(self, pages: PageIdArray, factors: FloatArray) -> None:
-        """Multiply the values of known pages by factors from now on; at first they are 1."""
+        """Multiply the values of pages by factors from now on, at first 1; ignore unknown ones."""
+        ...
+
+    def reset_value_factors(self) -> None:
+        """Set all factors to 1."""
         ...

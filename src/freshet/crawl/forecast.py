@@ -7,20 +7,22 @@ from math import exp, expm1
 
 import numpy as np
 
-from freshet.archive.catalog.catalog import Catalog
-from freshet.core.clock import Clock
+from freshet.core.clock import to_epoch
 from freshet.core.errors import UsageError
 from freshet.core.humanize import change_interval_text, percent_text
 from freshet.core.settings import Settings
-from freshet.core.tables import DAY_SECONDS, PolicyExplanation, SharedEventReport
-from freshet.core.types import Page, Visit
+from freshet.core.tables import DAY_SECONDS, PageIdArray, PolicyExplanation, SharedEventReport
+from freshet.core.types import FloatArray, Page, Visit
 from freshet.crawl.change_texts import (
     regular_interval_text,
     shared_event_text,
     site_changes_text,
 )
+from freshet.crawl.learned_correction import SWITCHED_OFF, is_switched_off
+from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_model
 from freshet.crawl.live_policy import build_live_policy
 from freshet.crawl.obstacles import obstacle_of
+from freshet.record.collection_reader import CollectionReader
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.kernels.change_processes import regular_survival
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
@@ -53,7 +55,8 @@ class PageForecast:
     ``is_regular`` says whether the page changes regularly. ``event_hazard`` is the expected number
     of shared events since the last look, ``event_rate`` that of a day, and ``shared_event`` the
     last one. ``obstacle`` describes a last visit without content; such a page has no forecast in
-    words.
+    words. ``model`` names the learned model that the horizons come from, empty for the policy's own
+    forecast; ``problem`` says why a model that is there is not used.
     """
 
     page: Page
@@ -72,6 +75,8 @@ class PageForecast:
     event_hazard: float = 0.0
     event_rate: float = 0.0
     shared_event: SharedEventReport | None = None
+    model: str = ""
+    problem: str = ""
 
     @property
     def sentence(self) -> str:
@@ -136,31 +141,71 @@ class PageForecast:
         return abs(self._own_tomorrow - by_interval) <= SAME_CHANCE
 
 
-def forecast(catalog: Catalog, settings: Settings, page: Page, clock: Clock) -> PageForecast:
+def forecast(collection: CollectionReader, page: Page) -> PageForecast:
     """Return the forecast of a live page."""
     if page.source:
         raise UsageError(
             f"{page.url} is a history imported from {page.source}; "
             f"only live pages have forecasts: 'freshet add {page.url}' makes it one"
         )
-    return forecasts(catalog, settings, [page], clock.now())[0]
+    return forecasts(collection, [page], collection.clock.now())[0]
 
 
 def forecasts(
-    catalog: Catalog, settings: Settings, pages: Sequence[Page], now: datetime
+    collection: CollectionReader, pages: Sequence[Page], now: datetime
 ) -> list[PageForecast]:
-    """Return the forecasts of live pages."""
-    policy = build_live_policy(catalog, _with_forecasting_policy(settings), now=now)
+    """Return the forecasts of live pages, by the learned model if the collection has one.
+
+    A model is used only if it is valid, was better than the default forecast when it was learned,
+    and no crawl has found it worse since.
+    """
+    catalog = collection.catalog
+    policy = build_live_policy(catalog, _with_forecasting_policy(collection.settings), now=now)
     if not isinstance(policy, BayesPolicy | GuardedPolicy):
         raise TypeError(f"{policy.name} makes no forecasts")
     ids = np.array([page.id for page in pages], np.int64)
     survival = policy.forecast(ids, now, np.array(HORIZONS_DAYS)).survival
+    choice = choose_model(collection.models_folder)
+    if choice.model is not None and is_switched_off(catalog, choice.model):
+        choice = ModelChoice(problem=SWITCHED_OFF)
+    if choice.model is not None:
+        learned = LearnedForecast(choice.model, catalog)
+        survival = _learned_survival(learned, policy, ids, now, survival)
     last_visits = catalog.last_visits([page.id for page in pages])
     visits = [last_visits[page.id].visit if page.id in last_visits else None for page in pages]
-    return [
+    plain_forecasts = [
         _forecast(page, visit, policy.explain(page.id, now), now, row.tolist())
         for page, visit, row in zip(pages, visits, survival, strict=True)
     ]
+    name = "" if choice.model is None else choice.model.title
+    return [
+        replace(page_forecast, model=name if page_forecast.looks else "", problem=choice.problem)
+        for page_forecast in plain_forecasts
+    ]
+
+
+def _learned_survival(
+    learned: LearnedForecast,
+    policy: BayesPolicy | GuardedPolicy,
+    ids: PageIdArray,
+    now: datetime,
+    survival: FloatArray,
+) -> FloatArray:
+    """Return the chances by the learned model that pages are unchanged, a column per horizon.
+
+    A later horizon never has the higher chance. Pages that were never looked at keep theirs.
+    """
+    chances = np.stack(
+        [
+            learned.change_chances(
+                policy, ids, np.full(len(ids), to_epoch(now) + days * DAY_SECONDS)
+            )
+            for days in HORIZONS_DAYS
+        ],
+        axis=1,
+    )
+    unchanged = np.minimum.accumulate(1.0 - chances, axis=1)
+    return np.where(np.isnan(unchanged), survival, unchanged)
 
 
 def _with_forecasting_policy(settings: Settings) -> Settings:

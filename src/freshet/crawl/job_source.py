@@ -27,6 +27,7 @@ from freshet.crawl.fetch_job import (
 )
 from freshet.crawl.frontier import Frontier
 from freshet.crawl.hosts import pages_within_caps
+from freshet.crawl.learned_correction import LearnedCorrection
 from freshet.crawl.live_policy import (
     PageLookup,
     build_live_policy,
@@ -78,6 +79,8 @@ class JobSource:
             now=self._latest_time,
             also_read=self.bursts.read_histories,
         )
+        self.learned_correction = LearnedCorrection(collection)
+        self.learned_correction.refresh_if_due(self.policy, self._latest_time)
         self.frontier = Frontier(self._catalog, self._settings)
         self.day_budget = DayBudget(
             self._catalog,
@@ -99,16 +102,22 @@ class JobSource:
         self._reopened_hosts += self._catalog.take_reopened_hosts()
         for pages in change.added:
             self.policy.add(pages)
+            self.learned_correction.add_pages(pages)
         self.policy.forget(change.removed)
         relearn_pages(self.policy, id_array(sorted(change.restored)), self.page_lookup)
 
     def save_policy_if_due(self, now: datetime) -> None:
-        """Store the report of the policy every hour, and its state every few hours."""
+        """Refresh the learned correction and store the report of the policy every hour.
+
+        The state of the policy is stored every few hours.
+        """
+        self.learned_correction.refresh_if_due(self.policy, now)
         self._policy_reports.save_if_due(self.policy, now)
         self._policy_states.save_if_due(self.policy, now)
 
     def save_policy(self, now: datetime) -> None:
-        """Store the report of the policy and its state."""
+        """Store the report of the policy, its state, and the status of the learned model."""
+        self.learned_correction.save(now)
         self._policy_reports.save(self.policy, now)
         self._policy_states.save(self.policy, now)
 

@@ -20,6 +20,7 @@ from freshet.core.types import PageChoice, Plan, PlannedVisit, Visit
 from freshet.crawl.budget_status import current_budget
 from freshet.crawl.frontier import Frontier
 from freshet.crawl.hosts import HostTurns
+from freshet.crawl.learned_correction import LearnedCorrection
 from freshet.crawl.live_policy import build_live_policy, id_array
 from freshet.crawl.policy_status import exploration_share
 from freshet.record.collection_store import CollectionStore
@@ -90,6 +91,9 @@ class CrawlPreview:
             collection.catalog.host_states(), settings.politeness, to_epoch(self.now)
         )
         self.policy = build_live_policy(collection.catalog, settings, now=self.now)
+        learned_correction = LearnedCorrection(collection)
+        learned_correction.apply_to_preview(self.policy, self.now)
+        self.learned = learned_correction.status(self.now)
         self.budget = Budget.parse(budget or current_budget(collection)).requests_per_day(
             self._frontier.size
         )

@@ -23,6 +23,7 @@ from freshet.crawl.change_texts import (
     site_changes_text,
 )
 from freshet.crawl.hosts import HostSummary, host_names, summarise_host
+from freshet.crawl.learned_correction import LearnedForecastStatus
 from freshet.crawl.obstacles import describe_visit, obstacle_of
 from freshet.crawl.plan import CrawlPreview
 from freshet.record.collection_store import CollectionStore
@@ -40,7 +41,7 @@ class ScheduleExplanation:
     """Everything that decides when a page is visited next.
 
     ``obstacles`` describe what prevents a visit now. ``expected`` is the time of the next visit,
-    None if that is not within a day.
+    None if that is not within a day. ``learned`` says whether a learned model corrects the values.
     """
 
     page: Page
@@ -56,6 +57,7 @@ class ScheduleExplanation:
     explanation: PolicyExplanation | None
     expected: datetime | None
     verify_tls: bool = True
+    learned: LearnedForecastStatus | None = None
 
     @property
     def next_check(self) -> str:
@@ -86,6 +88,8 @@ class ScheduleExplanation:
             yield from _forecast_lines(self.explanation, self.now, is_failing=self.is_failing)
             yield from _value_lines(self.explanation, self.importance)
             yield from _data_lines(self.explanation, is_failing=self.is_failing)
+        if self.learned is not None and not self.learned.in_use:
+            yield "learned model", f"not used: {self.learned.why}"
         yield "plan", f"{_objective_text(self.objective)} by {self.policy}"
         yield "budget", f"{self.budget:,} requests a day, {self.spent:,} spent today"
         yield "host", f"{self.host.host}: a request every {self.host.delay:g} s at most"
@@ -141,7 +145,7 @@ def _why(
         page, preview.now, planning_objective(settings), preview.policy.name, preview.budget,
         preview.spent, page_settings.importance, tuple(obstacles), host, visit, explanation,
         expected or _due(preview, page, page_settings, host, explanation),
-        page_settings.verify_tls is not False,
+        page_settings.verify_tls is not False, preview.learned,
     )  # fmt: skip
 
 
@@ -258,6 +262,8 @@ def _value_lines(explanation: PolicyExplanation, importance: float) -> Iterator[
     if explanation.is_sentinel:
         yield "exploration", "looked at to learn whether the whole site has changed"
     yield "importance", f"{importance:g}"
+    if explanation.learned_factor != 1:
+        yield "learned model", _learned_text(explanation.learned_factor)
     if explanation.look_chance < 1:
         yield "visits that show it", f"{explanation.look_chance:.0%} likely"
     if isfinite(explanation.age_days):
@@ -265,6 +271,10 @@ def _value_lines(explanation: PolicyExplanation, importance: float) -> Iterator[
     if explanation.weights:
         shares = (f"{name} {share:.0%}" for name, share in explanation.weights.items())
         yield "visits chosen by", ", ".join(shares)
+
+
+def _learned_text(factor: float) -> str:
+    return f"finds a change {factor:.2g} times as likely as the page's own history alone"
 
 
 def _change_interval_lines(explanation: PolicyExplanation) -> Iterator[tuple[str, str]]:

@@ -66,13 +66,15 @@ class ModelValidation:
 class ChangeModel:
     """A correction of the forecast of ``policy``, what it was trained on, and its validation.
 
-    ``trees`` is the text of a ``BoostedCorrection``, ``features`` its columns in order.
+    ``trees`` is the text of a ``BoostedCorrection``, ``features`` its columns in order. Hardly any
+    look that it was trained on came more than ``longest_gap_days`` after the one before.
     """
 
     policy: str
     features: tuple[str, ...]
     trained: LookSummary
     validation: ModelValidation
+    longest_gap_days: float
     rounds: int
     seed: int
     trees: str = field(repr=False)

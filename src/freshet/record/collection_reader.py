@@ -1,5 +1,7 @@
 """Reads stored pages from the catalog and the archive of a collection."""
 
+from pathlib import Path
+
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import NewPage
 from freshet.archive.snapshots import SnapshotReader
@@ -13,7 +15,12 @@ SOFTWARE = f"Freshet/{__version__}"
 
 
 class CollectionReader:
-    """Read access to a collection: its catalog and snapshots, with its settings and its clock."""
+    """Read access to a collection: its catalog and snapshots, with its settings and its clock.
+
+    ``models_folder`` has the models that were learned, None if there is no such folder.
+    """
+
+    models_folder: Path | None = None
 
     def __init__(
         self, catalog: Catalog, snapshots: SnapshotReader, settings: Settings, clock: Clock

@@ -60,6 +60,7 @@ class CollectionStore(CollectionReader, CloseOnExit):
     def __init__(self, path: Path, catalog: Catalog, settings: Settings, clock: Clock) -> None:
         self.path = path
         self.archive_folder = path / ARCHIVE_FOLDER
+        self.models_folder = path / MODELS_FOLDER
         super().__init__(catalog, SnapshotReader(catalog, self.archive_folder), settings, clock)
         self.repairs: list[FileRepair] = []
 

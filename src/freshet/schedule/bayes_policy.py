@@ -178,18 +178,31 @@ class BayesPolicy:
         return Forecast(self.page_states.ids[rows].astype(np.int32), horizons, survival)
 
     def change_chances(self, pages: PageIdArray, times: FloatArray) -> FloatArray:
-        """Return the chance that known pages have changed since their last look, by given times.
+        """Return the chance that pages have changed since their last look, by given times.
 
-        It is NaN for pages that were never looked at. Value factors do not matter to it.
+        It is NaN for pages that were never looked at or are unknown. Value factors do not matter
+        to it.
         """
-        return self._model.change_chances(self.page_states.find_rows(pages), times)
+        rows = self.page_states.find_rows(pages)
+        is_known = rows != NOT_FOUND
+        chances = np.full(len(pages), np.nan)
+        chances[is_known] = self._model.change_chances(rows[is_known], times[is_known])
+        return chances
 
     def set_value_factors(self, pages: PageIdArray, factors: FloatArray) -> None:
-        """Multiply the values of known pages by factors from now on."""
+        """Multiply the values of pages by factors from now on; unknown pages are ignored."""
         rows = self.page_states.find_rows(pages)
-        self.page_states.value_factor[rows] = factors
+        is_known = rows != NOT_FOUND
+        rows = rows[is_known]
+        self.page_states.value_factor[rows] = factors[is_known]
         self._due_pages.mark(rows)
         self._sentinels.forget_bounds(slice(None))
+
+    def reset_value_factors(self) -> None:
+        """Set all factors to 1."""
+        is_changed = self.page_states.value_factor != 1
+        ids = self.page_states.ids[is_changed]
+        self.set_value_factors(ids, np.ones(len(ids)))
 
     def explain(self, page: int, now: datetime) -> PolicyExplanation:
         """Return the figures behind a page's value."""

@@ -11,7 +11,7 @@ from freshet.archive.catalog.pages import parse_settings, restrict_to_live
 from freshet.archive.catalog.rows import CacheValidators, InactivePages, PageColumns
 from freshet.archive.catalog.schema import changes, facts, pages, tag_settings, tags, visits
 from freshet.archive.catalog.visit_rows import LOOK_OUTCOME_NAMES
-from freshet.core.content.measured_looks import MeasuredLooks
+from freshet.core.content.measured_looks import MeasuredLooks, concatenate_looks
 from freshet.core.tables import VisitTable
 from freshet.core.types import Outcome
 
@@ -137,6 +137,13 @@ class PlanTables(TableStore):
         """
         query = LOOKS.where(pages.c.source == "") if only_live else LOOKS
         return map(_to_measured_looks, self._visit_batches(query, 0))
+
+    def looks_after_visit(self, visit_id: int) -> MeasuredLooks:
+        """Return the looks whose visits have a greater id: those written later."""
+        query = LOOKS.order_by(None).where(visits.c.id > visit_id)
+        with self._read_engine.begin() as connection:
+            rows = _driver_rows(connection, query)
+        return _to_measured_looks(rows).in_time_order() if rows else concatenate_looks([])
 
     def _visit_batches(
         self, visit_query: Select[Any], after_visit_id: int

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
+
 from freshet.core.errors import FreshetError
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.settings import Settings
@@ -17,6 +19,7 @@ from freshet.schedule.policies import FORECASTING_POLICIES
 VALIDATED_SHARE = 0.25
 MIN_LOOKS, MIN_OF_EACH_RESULT = 800, 20
 DEFAULT_OBJECTIVE = "freshness"
+LONGEST_GAP_SHARE = 0.99
 SEED = 1
 
 
@@ -74,9 +77,11 @@ def train_model(examples: ChangeExamples, policy_name: str, now: datetime) -> Ch
     learned = correction.correct(later.features, later.chances)
     validation = validate_model(training, later, learned, SEED)
     final = train_correction(examples.inputs, rounds, SEED)
+    gaps = examples.features[:, FEATURE_NAMES.index("gap")]
     return ChangeModel(
-        policy_name, FEATURE_NAMES, examples.summary(), validation, rounds, SEED, final.text, now
-    )
+        policy_name, FEATURE_NAMES, examples.summary(), validation,
+        float(np.quantile(gaps, LONGEST_GAP_SHARE)), rounds, SEED, final.text, now,
+    )  # fmt: skip
 
 
 def describe_result(model: ChangeModel) -> LearningResult:

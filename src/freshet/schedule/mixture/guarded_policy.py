@@ -155,12 +155,16 @@ class GuardedPolicy:
         return self.default.forecast(pages, now, horizons)
 
     def change_chances(self, pages: PageIdArray, times: FloatArray) -> FloatArray:
-        """Return the default policy's chance that known pages have changed by given times."""
+        """Return the default policy's chance that pages have changed by given times."""
         return self.default.change_chances(pages, times)
 
     def set_value_factors(self, pages: PageIdArray, factors: FloatArray) -> None:
-        """Multiply the default policy's values of known pages by factors from now on."""
+        """Multiply the default policy's values of pages by factors from now on."""
         self.default.set_value_factors(pages, factors)
+
+    def reset_value_factors(self) -> None:
+        """Set all factors of the default policy to 1."""
+        self.default.reset_value_factors()
 
     def explain(self, page: int, now: datetime) -> PolicyExplanation:
         """Return the figures behind the default's value of a page, and the current weights."""

@@ -1,8 +1,9 @@
 """Shows the probability that the page differs from its last look: now, and in an hour, six hours, a
 day, a week and a month. A look is a visit that showed the page's content, or that it was unchanged.
 Before the first look it is the probability of a change from now on, estimated from pages of the
-same host and site. A page whose last visit showed no content has no forecast; the reason is shown
-instead.
+same host and site. If `freshet learn` has learned a model that is better than the default forecast,
+the probabilities are those of the model, and the model is named. A page whose last visit showed no
+content has no forecast; the reason is shown instead.
 """
 
 from freshet.cli.options import (
@@ -57,6 +58,10 @@ def _print(page_forecast: PageForecast) -> None:
         print_text(f"{page_forecast.how_often}; {counts}")
     if page_forecast.site_changes:
         print_text(page_forecast.site_changes)
+    if page_forecast.model:
+        print_text(f"by {page_forecast.model}")
+    elif page_forecast.problem:
+        print_text(f"not by the learned model: {page_forecast.problem}")
     rows = [
         (
             f"in {duration_text(horizon.days)}" if horizon.days else "now",

@@ -156,6 +156,9 @@ def _print_policy(status: CollectionStatus) -> None:
         weights = ", ".join(f"{name} {share:.1%}" for name, share in status.policy.weights.items())
         time = format_to_minute(status.policy.time)
         print_text(f"shares of the visits by policy ({status.policy.policy}, {time}): {weights}")
+    if status.learned is not None:
+        use = f"{status.learned.model} is used" if status.learned.in_use else "not used"
+        print_text(f"learned model: {use}; {status.learned.why}")
 
 
 def _cells(row: ImportRecord) -> tuple[Any, ...]:

@@ -1,0 +1,222 @@
+"""Corrects the values of a crawl's policy by a learned model, as long as that proves better.
+
+Every hour the crawl looks for a new model and computes the factor of each page at the time of its
+likely next visit. At every recorded look it compares the corrected chance with that of the policy
+alone. If the policy alone has been better lately, the factors are switched off.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from freshet.archive.catalog.catalog import Catalog
+from freshet.core.clock import to_epoch
+from freshet.core.content.measured_looks import MeasuredLooks
+from freshet.core.policy import CorrectablePolicy, Policy
+from freshet.core.tables import PageIdArray, PageTable
+from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_model
+from freshet.features.visit_features import FeatureArray
+from freshet.predict.change_model import CHANGE_MODEL_FILE, ChangeModel
+from freshet.predict.forecast_scores import log_losses
+from freshet.record.collection_store import MODELS_FOLDER, CollectionStore
+from freshet.record.fault_isolation import isolate_faults
+
+LEARNED_FORECAST_NOTE = "learned forecast"
+REFRESH_INTERVAL = timedelta(hours=1)
+MAX_FACTOR = 4.0
+# The comparison counts about the last visits; it begins with the result of the validation.
+RECENT_LOOKS, FIRST_WEIGHT = 500, 100.0
+IN_USE = "it has been better than the policy's own forecast on the latest visits"
+SWITCHED_OFF = "the policy's own forecast has been better on the latest visits"
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedForecastStatus:
+    """Whether a crawl uses a learned model, and why.
+
+    ``gain`` is how much lower the model's log-loss is than that of the policy's own forecast over
+    the latest looks, ``looks`` how many looks of the crawl have been compared. ``made`` is the time
+    at which the model was learned.
+    """
+
+    model: str
+    made: datetime | None
+    in_use: bool
+    why: str
+    gain: float
+    looks: int
+    time: datetime
+
+
+class ForecastComparison:
+    """The faded mean of how much lower the model's log-loss is than that of the policy alone."""
+
+    def __init__(self, first_gain: float) -> None:
+        self.looks = 0
+        self._weight, self._sum = FIRST_WEIGHT, FIRST_WEIGHT * first_gain
+
+    @property
+    def gain(self) -> float:
+        """Return the mean gain in log-loss of the latest looks."""
+        return self._sum / self._weight
+
+    def add(self, gains: np.ndarray[Any, np.dtype[np.float64]]) -> None:
+        """Add the gains of looks in time order."""
+        retention = 1.0 - 1.0 / RECENT_LOOKS
+        faded = retention ** np.arange(len(gains))[::-1]
+        self._sum = self._sum * retention ** len(gains) + float(gains @ faded)
+        self._weight = self._weight * retention ** len(gains) + float(faded.sum())
+        self.looks += len(gains)
+
+    def resume(self, status: LearnedForecastStatus) -> None:
+        """Continue with the gain of an earlier crawl."""
+        self.looks = status.looks
+        self._weight = min(FIRST_WEIGHT + status.looks, float(RECENT_LOOKS))
+        self._sum = self._weight * status.gain
+
+
+class LearnedCorrection:
+    """The learned model of a crawl, its factors and its comparison with the policy alone."""
+
+    def __init__(self, collection: CollectionStore) -> None:
+        self._catalog = collection.catalog
+        self._folder = collection.path / MODELS_FOLDER
+        self._refreshed: datetime | None = None
+        self._file_state: tuple[int, ...] | None = None
+        self._choice = ModelChoice()
+        self._forecast: LearnedForecast | None = None
+        self._comparison = ForecastComparison(0.0)
+
+    @property
+    def in_use(self) -> bool:
+        """Whether factors are applied."""
+        return self._forecast is not None and self._comparison.gain > 0
+
+    def refresh_if_due(self, policy: Policy, now: datetime) -> None:
+        """Look for a new model and compute all factors, unless that was done within the hour."""
+        if self._refreshed is None or abs(now - self._refreshed) >= REFRESH_INTERVAL:
+            self._refreshed = now
+            with isolate_faults("applying it", "the learned model"):
+                self._load_if_changed(policy)
+                self._set_factors(policy, now)
+                self.save(now)
+
+    def add_pages(self, pages: PageTable) -> None:
+        """Add pages of the crawl."""
+        if self._forecast is not None:
+            self._forecast.features.add_pages(pages.ids, pages.hosts)
+
+    def learn_new_looks(self, policy: Policy) -> None:
+        """Compare both forecasts on the looks just recorded, which the policy must not know yet."""
+        if self._forecast is None or not isinstance(policy, CorrectablePolicy):
+            return
+        with isolate_faults("learning new looks", "the learned model"):
+            was_in_use = self.in_use
+            looks, features = self._forecast.features.learn_new_looks()
+            self._compare(policy, looks, features)
+            if self.in_use:
+                ids = np.unique(looks.pages).astype(np.int64)
+                self._set_factors_of(policy, ids, float(looks.times.max(initial=0.0)))
+            elif was_in_use:
+                self._reset_factors(policy)
+
+    def status(self, now: datetime) -> LearnedForecastStatus | None:
+        """Say whether the model is used, and why; None if there is no model."""
+        model = self._choice.model
+        if model is None:
+            problem = self._choice.problem
+            return LearnedForecastStatus("", None, False, problem, 0.0, 0, now) if problem else None
+        why = IN_USE if self.in_use else SWITCHED_OFF
+        gain, looks = self._comparison.gain, self._comparison.looks
+        return LearnedForecastStatus(model.title, model.made, self.in_use, why, gain, looks, now)
+
+    def save(self, now: datetime) -> None:
+        """Store the status for ``status``, ``why`` and the next crawl."""
+        status = self.status(now)
+        note = "" if status is None else json.dumps(asdict(status), default=datetime.isoformat)
+        self._catalog.write_note(LEARNED_FORECAST_NOTE, note)
+
+    def apply_to_preview(self, policy: Policy, now: datetime) -> None:
+        """Give a policy the factors that a crawl would use now; nothing is stored."""
+        with isolate_faults("applying it", "the learned model"):
+            self._load_if_changed(policy)
+            self._set_factors(policy, now)
+
+    def _load_if_changed(self, policy: Policy) -> None:
+        path = self._folder / CHANGE_MODEL_FILE
+        stat = path.stat() if path.exists() else None
+        file_state = () if stat is None else (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+        if file_state == self._file_state:
+            return
+        self._file_state = file_state
+        self._choice, self._forecast = choose_model(self._folder), None
+        model = self._choice.model
+        if model is None:
+            return
+        if not isinstance(policy, CorrectablePolicy):
+            self._choice = ModelChoice(problem=f"the policy {policy.name} makes no forecasts")
+            return
+        self._forecast = LearnedForecast(model, self._catalog)
+        self._comparison = ForecastComparison(model.validation.gain)
+        stored = read_learned_forecast(self._catalog)
+        if stored is not None and stored.made == model.made:
+            self._comparison.resume(stored)
+
+    def _set_factors(self, policy: Policy, now: datetime) -> None:
+        if self._forecast is not None and self.in_use and isinstance(policy, CorrectablePolicy):
+            self._set_factors_of(policy, self._forecast.features.ids, to_epoch(now))
+        else:
+            self._reset_factors(policy)
+
+    def _set_factors_of(self, policy: CorrectablePolicy, ids: PageIdArray, now: float) -> None:
+        if self._forecast is None:
+            return
+        times = self._forecast.features.expected_times(ids, now)
+        ratios = self._forecast.hazard_ratios(policy, ids, times)
+        policy.set_value_factors(ids, np.clip(ratios, 1 / MAX_FACTOR, MAX_FACTOR))
+
+    def _reset_factors(self, policy: Policy) -> None:
+        if isinstance(policy, CorrectablePolicy):
+            policy.reset_value_factors()
+
+    def _compare(
+        self, policy: CorrectablePolicy, looks: MeasuredLooks, features: FeatureArray
+    ) -> None:
+        """Compare the forecasts of the first new look of each page."""
+        if self._forecast is None or not len(looks):
+            return
+        _, rows = np.unique(looks.pages, return_index=True)
+        rows = np.sort(rows)
+        given = policy.change_chances(looks.pages[rows].astype(np.int64), looks.times[rows])
+        is_compared = looks.measured[rows] & np.isfinite(given)
+        rows, given = rows[is_compared], given[is_compared]
+        changed = looks.changed[rows]
+        corrected = self._forecast.correction.correct(features[rows], given)
+        self._comparison.add(log_losses(given, changed) - log_losses(corrected, changed))
+
+
+def read_learned_forecast(catalog: Catalog) -> LearnedForecastStatus | None:
+    """Return what the last crawl said of its learned model; None if it had none."""
+    try:
+        document = json.loads(catalog.read_note(LEARNED_FORECAST_NOTE) or "{}")
+        made, time = document["made"], datetime.fromisoformat(document["time"])
+        return LearnedForecastStatus(
+            str(document["model"]),
+            None if made is None else datetime.fromisoformat(made),
+            bool(document["in_use"]),
+            str(document["why"]),
+            float(document["gain"]),
+            int(document["looks"]),
+            time,
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def is_switched_off(catalog: Catalog, model: ChangeModel) -> bool:
+    """Whether a crawl has found the policy's own forecast better than a model."""
+    status = read_learned_forecast(catalog)
+    return status is not None and status.made == model.made and not status.in_use

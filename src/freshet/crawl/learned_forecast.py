@@ -1,0 +1,82 @@
+"""The forecast by a learned model: it corrects the chances of the policy's own forecast."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from freshet.archive.catalog.catalog import Catalog
+from freshet.core.errors import BadInputError, UsageError
+from freshet.core.policy import CorrectablePolicy
+from freshet.core.tables import DAY_SECONDS, PageIdArray
+from freshet.core.types import FloatArray
+from freshet.crawl.page_features import GAP_COLUMN, PageFeatures
+from freshet.features.visit_features import FEATURE_NAMES
+from freshet.predict.boosted_correction import BoostedCorrection
+from freshet.predict.change_model import ChangeModel, read_change_model
+
+LEAST_HAZARD = 1e-4
+NOT_BETTER = "it was not better than the default forecast on visits that it did not see"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """A collection's model if it may be used, else why not; both are empty without a model."""
+
+    model: ChangeModel | None = None
+    problem: str = ""
+
+
+class LearnedForecast:
+    """A model, and the features of the pages that it is applied to."""
+
+    def __init__(self, model: ChangeModel, catalog: Catalog) -> None:
+        self.model = model
+        self.correction = BoostedCorrection(model.trees)
+        self.features = PageFeatures(catalog)
+
+    def hazard_ratios(
+        self, policy: CorrectablePolicy, ids: PageIdArray, times: FloatArray
+    ) -> FloatArray:
+        """Return how much likelier than the policy the model finds a change by given times.
+
+        It is the ratio of the expected numbers of changes; 1 for pages that were never looked at.
+        The model knows no gaps beyond the longest it was trained on: there the ratio stays that of
+        the longest one.
+        """
+        gaps = self.features.at(ids, times)[:, GAP_COLUMN].astype(np.float64)
+        excess = np.fmax(0.0, gaps - self.model.longest_gap_days)
+        known_times = times - DAY_SECONDS * excess
+        given = policy.change_chances(ids, known_times)
+        ratios = np.ones(len(ids))
+        rows = np.flatnonzero(np.isfinite(given))
+        features = self.features.at(ids[rows], known_times[rows])
+        corrected = self.correction.correct(features, given[rows])
+        ratios[rows] = _hazards(corrected) / _hazards(given[rows])
+        return ratios
+
+    def change_chances(
+        self, policy: CorrectablePolicy, ids: PageIdArray, times: FloatArray
+    ) -> FloatArray:
+        """Return the corrected chances that pages have changed by given times."""
+        ratios = self.hazard_ratios(policy, ids, times)
+        return 1.0 - (1.0 - policy.change_chances(ids, times)) ** ratios
+
+
+def choose_model(folder: Path | None) -> ModelChoice:
+    """Return the model of a collection's folder of models, or why it is not used."""
+    try:
+        model = None if folder is None else read_change_model(folder, FEATURE_NAMES)
+        if model is None:
+            return ModelChoice()
+        if not model.validation.is_better:
+            return ModelChoice(problem=NOT_BETTER)
+        BoostedCorrection(model.trees)
+    except (BadInputError, UsageError) as error:
+        return ModelChoice(problem=str(error))
+    return ModelChoice(model)
+
+
+def _hazards(chances: FloatArray) -> FloatArray:
+    """Return the expected numbers of changes that give these chances."""
+    return np.maximum(-np.log1p(-np.minimum(chances, 1 - LEAST_HAZARD)), LEAST_HAZARD)

@@ -1,0 +1,77 @@
+"""The features of a collection's pages, by page id: read from the catalog once and kept current."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from freshet.archive.catalog.catalog import Catalog
+from freshet.core.content.measured_looks import MeasuredLooks, concatenate_looks
+from freshet.core.tables import DAY_SECONDS, PageIdArray, hash_names
+from freshet.core.types import FloatArray, HashArray
+from freshet.features.visit_features import FEATURE_NAMES, FeatureArray, VisitFeatures
+from freshet.schedule.columns import NOT_FOUND, KeyIndex
+
+GAP_COLUMN = FEATURE_NAMES.index("gap")
+
+
+class PageFeatures:
+    """Features of pages that are known by their ids; imported pages are among them.
+
+    ``last_visit_id`` is the greatest id of a visit whose look was learned.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._pages, self._hosts = KeyIndex(np.int64), KeyIndex(np.uint64)
+        self._features = VisitFeatures(np.empty(0, np.int32))
+        self._last_looks, self._last_gaps = np.empty(0), np.empty(0)
+        self._last_visit_id = catalog.last_visit_id()
+        self._load_pages()
+        looks = concatenate_looks(list(catalog.look_tables())).in_time_order()
+        self._learn(looks.select(self._pages.find(looks.pages) != NOT_FOUND))
+
+    @property
+    def ids(self) -> PageIdArray:
+        """Return the ids of all pages."""
+        return self._pages.keys
+
+    def add_pages(self, ids: PageIdArray, hosts: HashArray) -> None:
+        """Add pages with the hashes of their hosts' names; known ones are ignored."""
+        is_new = self._pages.find(ids) == NOT_FOUND
+        new_ids, first = np.unique(ids[is_new], return_index=True)
+        self._pages.add(new_ids)
+        self._features.add_pages(self._hosts.add(hosts[is_new][first]))
+        self._last_looks = np.append(self._last_looks, np.full(len(new_ids), np.nan))
+        self._last_gaps = np.append(self._last_gaps, np.zeros(len(new_ids)))
+
+    def learn_new_looks(self) -> tuple[MeasuredLooks, FeatureArray]:
+        """Learn the looks that were written since; return them and the features before each."""
+        last_visit_id = self._catalog.last_visit_id()
+        looks = self._catalog.looks_after_visit(self._last_visit_id)
+        self._last_visit_id = last_visit_id
+        if np.any(self._pages.find(looks.pages) == NOT_FOUND):
+            self._load_pages()
+        looks = looks.select(self._pages.find(looks.pages) != NOT_FOUND)
+        return looks, self._learn(looks)
+
+    def at(self, ids: PageIdArray, times: FloatArray) -> FeatureArray:
+        """Return the features of known pages at given times."""
+        return self._features.at(self._pages.find(ids), times)
+
+    def expected_times(self, ids: PageIdArray, now: float) -> FloatArray:
+        """Return when known pages are likely visited next: after the gap of last time, or now."""
+        rows = self._pages.find(ids)
+        return np.fmax(now, self._last_looks[rows] + self._last_gaps[rows])
+
+    def _load_pages(self) -> None:
+        for batch in self._catalog.all_page_columns():
+            self.add_pages(np.array(batch.ids, np.int64), hash_names(batch.hosts))
+
+    def _learn(self, looks: MeasuredLooks) -> FeatureArray:
+        rows = self._pages.find(looks.pages)
+        features = self._features.add_looks(replace(looks, pages=rows))
+        # If a page has several looks, the last value is assigned last.
+        gaps = features[:, GAP_COLUMN].astype(np.float64)
+        self._last_gaps[rows] = DAY_SECONDS * np.nan_to_num(gaps)
+        self._last_looks[rows] = looks.times
+        return features

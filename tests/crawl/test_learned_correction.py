@@ -1,0 +1,180 @@
+"""A crawl corrects its values by a learned model while that proves better than its forecast."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from freshet.archive.catalog.catalog import Catalog
+from freshet.archive.catalog.rows import VisitEntry
+from freshet.collection.collection import Collection
+from freshet.core.clock import FixedClock, from_epoch
+from freshet.core.extras import OptionalPackage
+from freshet.core.tables import DAY_SECONDS
+from freshet.core.types import Change, Outcome, Visit
+from freshet.crawl.forecast import forecasts
+from freshet.crawl.learned_correction import (
+    SWITCHED_OFF,
+    ForecastComparison,
+    LearnedCorrection,
+    read_learned_forecast,
+)
+from freshet.crawl.live_policy import build_live_policy
+from freshet.crawl.why import explain_page
+from freshet.predict import boosted_correction
+from freshet.predict.change_model import CHANGE_MODEL_FILE
+from freshet.schedule.mixture.guarded_policy import GuardedPolicy
+from tests.crawl.crawl_samples import crawling
+from tests.learning.change_model.look_samples import (
+    DAYS,
+    FIRST_DAY,
+    HOST_NUMBERS,
+    add_looks,
+    daily_looks,
+    weekday_chances,
+)
+
+NOW = from_epoch((FIRST_DAY + DAYS) * DAY_SECONDS)
+# Each host changes on one day of seven; these changed since the last look.
+IS_CHANGE_DAY = HOST_NUMBERS % 7 == DAYS % 7
+
+
+@pytest.fixture(scope="module")
+def learned_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("learned") / "c"
+    with Collection.create(folder, contact="me@example.org", clock=FixedClock(NOW)) as collection:
+        add_looks(collection.catalog, daily_looks(weekday_chances()))
+        assert collection.learn().used
+    return folder
+
+
+@pytest.fixture
+def folder(learned_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(learned_folder, tmp_path / "c"))
+
+
+def live_policy(collection: Collection) -> GuardedPolicy:
+    policy = build_live_policy(collection.catalog, collection.settings, now=NOW)
+    assert isinstance(policy, GuardedPolicy)
+    return policy
+
+
+def page_factors(policy: GuardedPolicy) -> np.ndarray:
+    states = policy.default.page_states
+    return states.value_factor[states.rows_by_page_id()]
+
+
+def add_day_of_looks(catalog: Catalog, day: int, changed: np.ndarray) -> None:
+    """Add a look at each page."""
+    time = from_epoch((FIRST_DAY + day) * DAY_SECONDS)
+    pages = [page for batch in catalog.live_page_columns() for page in batch.ids]
+    catalog.append_visits([
+        VisitEntry(
+            Visit((10_000 * day + page).to_bytes(16, "big"), page, time, Outcome.OK),
+            Change(bool(is_changed)),
+        )
+        for page, is_changed in zip(pages, changed, strict=True)
+    ])
+
+
+def test_a_forecast_is_that_of_the_model_and_names_it(folder: Path) -> None:
+    with Collection.open(folder, clock=FixedClock(NOW)) as collection:
+        pages = list(collection.pages())
+        learned = forecasts(collection, pages, NOW)
+        (folder / "models" / CHANGE_MODEL_FILE).unlink()
+        default = forecasts(collection, pages, NOW)
+    by_model, by_policy = (
+        np.array([[horizon.changed for horizon in item.horizons] for item in items])
+        for items in (learned, default)
+    )
+    assert all(item.model.startswith("a model learned on 2,940 looks") for item in learned)
+    assert not any(item.model or item.problem for item in default)
+    assert (np.diff(by_model, axis=1) >= 0).all()
+    assert by_model[IS_CHANGE_DAY, 0].mean() > by_policy[IS_CHANGE_DAY, 0].mean() + 0.1
+    assert by_model[~IS_CHANGE_DAY, 0].mean() < by_policy[~IS_CHANGE_DAY, 0].mean()
+
+
+def test_a_crawl_values_pages_by_the_model(folder: Path) -> None:
+    with crawling(folder, FixedClock(NOW), "500/day") as session:
+        assert isinstance(session.policy, GuardedPolicy)
+        factors = page_factors(session.policy)
+        session.release_all()
+    assert factors[IS_CHANGE_DAY].mean() > 1.5 > 1 > factors[~IS_CHANGE_DAY].mean()
+    assert 0.25 <= factors.min() < factors.max() <= 4
+    with Collection.open(folder, clock=FixedClock(NOW)) as collection:
+        status = collection.status().learned
+        page = list(collection.pages())[int(np.argmax(factors))]
+        lines = dict(explain_page(collection, page).lines())
+    assert status is not None
+    assert status.in_use
+    assert "times as likely as the page's own history alone" in lines["learned model"]
+
+
+def test_a_model_that_fails_on_the_latest_visits_is_switched_off(folder: Path) -> None:
+    with Collection.open(folder, clock=FixedClock(NOW)) as collection:
+        correction, policy = LearnedCorrection(collection), live_policy(collection)
+        correction.refresh_if_due(policy, NOW)
+        assert correction.in_use
+        rng = np.random.default_rng(5)
+        for day in range(DAYS, DAYS + 6):
+            add_day_of_looks(collection.catalog, day, rng.random(len(HOST_NUMBERS)) < 0.6)
+            correction.learn_new_looks(policy)
+        assert not correction.in_use
+        assert (page_factors(policy) == 1).all()
+        correction.save(NOW)
+        status = read_learned_forecast(collection.catalog)
+        assert status is not None
+        assert (status.in_use, status.why) == (False, SWITCHED_OFF)
+        page = next(iter(collection.pages()))
+        assert forecasts(collection, [page], NOW)[0].problem == SWITCHED_OFF
+        again = LearnedCorrection(collection)
+        again.refresh_if_due(policy, NOW)
+        assert not again.in_use
+        assert dict(explain_page(collection, page).lines())["learned model"].startswith("not used")
+
+
+def test_a_model_that_goes_on_being_right_stays_in_use(folder: Path) -> None:
+    with Collection.open(folder, clock=FixedClock(NOW)) as collection:
+        correction, policy = LearnedCorrection(collection), live_policy(collection)
+        correction.refresh_if_due(policy, NOW)
+        add_day_of_looks(collection.catalog, DAYS, IS_CHANGE_DAY)
+        correction.learn_new_looks(policy)
+        status = correction.status(NOW)
+    assert status is not None
+    assert (status.in_use, status.looks) == (True, len(HOST_NUMBERS))
+    assert status.gain > 0
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [("{}", "learn again"), (None, "pip install"), ("", "learn again")]
+)
+def test_a_crawl_without_a_usable_model_goes_on_and_says_why(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, content: str | None, why: str
+) -> None:
+    if content is None:
+        missing = OptionalPackage("no_such_package", extra="learning")
+        monkeypatch.setattr(boosted_correction, "lightgbm", missing)
+    else:
+        (folder / "models" / CHANGE_MODEL_FILE).write_text(content, "utf-8")
+    with crawling(folder, FixedClock(NOW), "500/day") as session:
+        assert isinstance(session.policy, GuardedPolicy)
+        assert (page_factors(session.policy) == 1).all()
+    with Collection.open(folder, clock=FixedClock(NOW)) as collection:
+        status = collection.status().learned
+        problem = forecasts(collection, [next(iter(collection.pages()))], NOW)[0].problem
+    assert status is not None
+    assert not status.in_use
+    assert why in status.why
+    assert why in problem
+
+
+def test_the_comparison_forgets_old_looks() -> None:
+    comparison = ForecastComparison(0.1)
+    assert comparison.gain == pytest.approx(0.1)
+    comparison.add(np.full(50, -0.1))
+    assert comparison.gain > 0
+    comparison.add(np.full(100, -0.1))
+    assert comparison.gain < 0
+    comparison.add(np.full(3_000, 0.2))
+    assert comparison.gain == pytest.approx(0.2, abs=0.01)
