@@ -64,16 +64,23 @@ def slide_experts(
     """
     expert_count, steps, _ = experts.dense.shape
     decisions = np.full((expert_count, len(penalties), steps), np.nan)
-    coefficients = np.zeros((expert_count, len(penalties), steps))
-    for step in range(settings.first_step, steps):
-        rows = window_rows(experts.labels, step, settings)
-        positives = count_positives(experts.labels, rows)
-        if len(rows) == 1:
-            continue
-        if positives == 0 or positives == len(rows) - 1:
-            decisions[:, :, step] = CONSTANT_DECISION if positives else -CONSTANT_DECISION
-        else:
-            _predict_step(experts, rows, penalties, settings, coefficients, decisions)
+    coefficients = np.empty((len(penalties), steps))
+    for expert in range(expert_count):
+        coefficients[:] = 0.0
+        for step in range(settings.first_step, steps):
+            rows = window_rows(experts.labels, step, settings)
+            positives = count_positives(experts.labels, rows)
+            if len(rows) == 1:
+                continue
+            if positives == 0 or positives == len(rows) - 1:
+                constant = CONSTANT_DECISION if positives else -CONSTANT_DECISION
+                decisions[expert, :, step] = constant
+            elif has_features(experts.dense, expert, step):
+                kernel = _expert_kernel(experts, expert, rows, settings)
+                signs = window_signs(experts.labels, rows)
+                decisions[expert, :, step] = _fit_penalties(
+                    kernel, signs, rows, penalties, coefficients, settings.tolerance
+                )
     return decisions
 
 
@@ -101,36 +108,38 @@ def count_positives(labels: LabelArray, rows: StepArray) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _predict_step(
-    experts: ExpertArrays,
+def _expert_kernel(
+    experts: ExpertArrays, expert: int, rows: StepArray, settings: KernelSettings
+) -> FloatArray:
+    """Return the kernel of an expert's rows."""
+    products, varying = window_products(experts, expert, rows)
+    if settings.with_own and expert > 0:
+        own_products, own_varying = window_products(experts, 0, rows)
+        products, varying = products + own_products, varying + own_varying
+    return polynomial_kernel(products, varying, settings)
+
+
+@njit(cache=True, nogil=True)
+def _fit_penalties(
+    kernel: FloatArray,
+    signs: FloatArray,
     rows: StepArray,
     penalties: FloatArray,
-    settings: KernelSettings,
     coefficients: FloatArray,
-    decisions: FloatArray,
-) -> None:
-    """Fit every expert to the window and write its decisions for the last row."""
-    signs = window_signs(experts.labels, rows)
-    limits, start = np.empty(len(signs)), np.empty(len(signs))
-    own_products, own_varying = window_products(experts, 0, rows)
-    for expert in range(len(experts.dense)):
-        if not has_features(experts.dense, expert, rows[-1]):
-            continue
-        products, varying = own_products, own_varying
-        if expert > 0:
-            products, varying = window_products(experts, expert, rows)
-            if settings.with_own:
-                products, varying = products + own_products, varying + own_varying
-        kernel = polynomial_kernel(products, varying, settings)
-        inverses = inverse_curvatures(kernel)
-        for index in range(len(penalties)):
-            limits[:] = penalties[index]
-            for position in range(len(signs)):
-                start[position] = coefficients[expert, index, rows[position]]
-            bias = solve_dual(kernel, inverses, signs, limits, start, settings.tolerance)
-            for position in range(len(signs)):
-                coefficients[expert, index, rows[position]] = start[position]
-            decisions[expert, index, rows[-1]] = decide(kernel, start, bias, len(signs))
+    tolerance: float,
+) -> FloatArray:
+    """Return the decision for the last row by each penalty; update the coefficients by step."""
+    inverses = inverse_curvatures(kernel)
+    decisions, limits, start = np.empty(len(penalties)), np.empty(len(signs)), np.empty(len(signs))
+    for index in range(len(penalties)):
+        limits[:] = penalties[index]
+        for position in range(len(signs)):
+            start[position] = coefficients[index, rows[position]]
+        bias = solve_dual(kernel, inverses, signs, limits, start, tolerance)
+        for position in range(len(signs)):
+            coefficients[index, rows[position]] = start[position]
+        decisions[index] = decide(kernel, start, bias, len(signs))
+    return decisions
 
 
 @njit(cache=True, nogil=True)
