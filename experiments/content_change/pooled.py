@@ -2,19 +2,20 @@
 
 from dataclasses import dataclass
 
-import lightgbm as lgb
 import numpy as np
-from numpy.typing import NDArray
 
 from experiments.content_change.protocol import NO_SELECTION, ForecastTask, MethodForecasts
 from freshet.core.content.content_grid import ContentGrid
 from freshet.core.types import FloatArray, IndexArray
 from freshet.features.kernels.row_pairs import count_differences
+from freshet.features.look_patterns import PATTERN_NAMES, LookPatterns
 from freshet.features.measured_looks import looks_of_grid
-from freshet.features.visit_features import FeatureArray, VisitFeatures
+from freshet.features.visit_features import FEATURE_NAMES, FeatureArray, VisitFeatures
+from freshet.predict.pooled_forecaster import PooledForecaster
 
 POOLED = "pooled"
 SKIPPED_STEPS = 10
+STEP_FEATURES = (*FEATURE_NAMES, *PATTERN_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,25 +23,25 @@ class PooledSettings:
     """The size of the model, and every how many steps it is trained anew."""
 
     steps_between_trainings: int = 14
-    trees: int = 150
+    rounds: int = 150
     learning_rate: float = 0.04
     leaves: int = 15
-    seed: int = 0
+    min_leaf: int = 40
+    column_share: float = 0.4
+    l2: float = 5.0
 
-    def make_model(self) -> lgb.LGBMClassifier:
-        """Return the model before training."""
-        return lgb.LGBMClassifier(
-            n_estimators=self.trees,
-            learning_rate=self.learning_rate,
-            num_leaves=self.leaves,
-            min_child_samples=40,
-            subsample=0.8,
-            subsample_freq=1,
-            colsample_bytree=0.4,
-            reg_lambda=5.0,
-            random_state=self.seed,
-            n_jobs=1,
-            verbose=-1,
+    def make_model(self) -> PooledForecaster:
+        """Return the model before training; a model of many pages needs no calibration."""
+        return PooledForecaster(
+            self.rounds,
+            self.learning_rate,
+            self.leaves,
+            self.min_leaf,
+            self.column_share,
+            self.l2,
+            calibration="none",
+            feature_names=STEP_FEATURES,
+            threads=1,
         )
 
 
@@ -55,13 +56,14 @@ def forecast_pooled(task: ForecastTask, settings: PooledSettings | None = None) 
     chances = np.zeros(labels.shape)
     horizon, window = task.settings.horizon, task.settings.window
     for step in range(window, labels.shape[1], settings.steps_between_trainings):
-        known = slice(min(SKIPPED_STEPS, window // 2), step - horizon + 1)
-        is_known = labels[:, known] >= 0
-        tested = slice(step, step + settings.steps_between_trainings)
-        chances[:, tested] = _train_and_forecast(
-            settings,
-            (features[:, known][is_known], labels[:, known][is_known]),
-            features[:, tested],
+        past = slice(min(SKIPPED_STEPS, window // 2), step - horizon + 1)
+        is_known = labels[:, past].T >= 0
+        rows = features[:, past].swapaxes(0, 1)[is_known]
+        model = settings.make_model().fit(rows, labels[:, past].T[is_known])
+        tested = features[:, step : step + settings.steps_between_trainings]
+        forecast = model.predict_proba(tested.reshape(-1, tested.shape[2]))
+        chances[:, step : step + tested.shape[1]] = _chance_of_change(model, forecast).reshape(
+            tested.shape[:2]
         )
     chances = chances[task.pages]
     return MethodForecasts(POOLED, NO_SELECTION, (chances > 0.5).astype(np.int32), chances)
@@ -71,7 +73,9 @@ def step_features(grid: ContentGrid, labels: IndexArray) -> FeatureArray:
     """Return the features of each page and step: what was known at the step of the next look."""
     _, hosts = np.unique(grid.hosts, return_inverse=True)
     looks = looks_of_grid(grid, labels, changed_words(grid))
-    rows = VisitFeatures(hosts.astype(np.int32)).add_looks(looks)
+    visits = VisitFeatures(hosts.astype(np.int32)).add_looks(looks)
+    patterns = LookPatterns(grid.page_count).add_looks(looks)
+    rows = np.concatenate([visits, patterns], axis=1)
     steps = np.searchsorted(grid.times, looks.times)
     features = np.full((grid.page_count, grid.step_count, rows.shape[1]), np.nan, np.float32)
     is_next = steps > 0
@@ -92,15 +96,7 @@ def changed_words(grid: ContentGrid) -> FloatArray:
     return words
 
 
-def _train_and_forecast(
-    settings: PooledSettings,
-    examples: tuple[FeatureArray, IndexArray],
-    tested: FeatureArray,
-) -> NDArray[np.float64]:
-    rows, labels = examples
-    if len(np.unique(labels)) < 2:
-        chance = (labels.sum() + 1) / (len(labels) + 2)
-        return np.full(tested.shape[:2], chance)
-    model = settings.make_model().fit(rows, labels)
-    chances = model.predict_proba(tested.reshape(-1, tested.shape[2]))[:, 1]
-    return np.asarray(chances.reshape(tested.shape[:2]), np.float64)
+def _chance_of_change(model: PooledForecaster, forecast: FloatArray) -> FloatArray:
+    """Return the column of changes; if all labels were equal, there may be none."""
+    classes = model.classes_.tolist()
+    return forecast[:, classes.index(1)] if 1 in classes else np.zeros(len(forecast))
