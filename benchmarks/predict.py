@@ -14,6 +14,7 @@ from itertools import cycle, islice
 from time import process_time
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -34,10 +35,21 @@ METHODS = (ForecastMethod.SINGLE_EXPERT, ForecastMethod.VOTE, ForecastMethod.HED
 
 @dataclass(frozen=True, slots=True)
 class GeneratedPage:
-    """A page with its experts, and the term distribution of each expert and step."""
+    """A page with its experts, the version of each at every step, and the terms of versions."""
 
     problem: ExpertProblem
-    terms: FloatArray
+    versions: NDArray[np.int64]
+    version_terms: FloatArray
+
+    def terms(self, expert: int) -> FloatArray:
+        """Return the term distribution of an expert at every step."""
+        return self.version_terms[expert, self.versions[expert]]
+
+    def products(self, expert: int) -> FloatArray:
+        """Return the products of the terms of every two steps, from one per pair of versions."""
+        versions = self.versions[expert]
+        distributions = self.version_terms[expert, : versions[-1] + 1]
+        return (distributions @ distributions.T)[np.ix_(versions, versions)]
 
 
 def generate_page(seed: int) -> GeneratedPage:
@@ -48,15 +60,20 @@ def generate_page(seed: int) -> GeneratedPage:
     distances = changes * rng.exponential(0.1, changes.shape)
     noise = rng.random((EXPERTS, STEPS, FEATURES - 3))
     dense = np.concatenate([np.stack([distances, np.roll(distances, 1, 1), changes], 2), noise], 2)
-    terms = rng.dirichlet(np.full(TERMS, 0.3), size=(EXPERTS, STEPS))
-    return GeneratedPage(ExpertProblem(dense, labels, terms @ terms.transpose(0, 2, 1)), terms)
+    versions = np.cumsum(changes, axis=1).astype(np.int64)
+    version_terms = rng.dirichlet(np.full(TERMS, 0.3), size=(EXPERTS, versions.max() + 1))
+    gram = np.zeros((EXPERTS, STEPS, STEPS))
+    page = GeneratedPage(ExpertProblem(dense, labels, gram), versions, version_terms)
+    for expert in range(EXPERTS):
+        gram[expert] = page.products(expert)
+    return page
 
 
 def problems(pages: list[GeneratedPage], count: int) -> Iterator[ExpertProblem]:
     """Yield the problems of so many pages, computing the products of each page's own terms."""
     for page in islice(cycle(pages), count):
         if page.problem.gram is not None:
-            page.problem.gram[0] = page.terms[0] @ page.terms[0].T
+            page.problem.gram[0] = page.products(0)
         yield page.problem
 
 
@@ -64,11 +81,12 @@ def fit_one_by_one(page: GeneratedPage, penalty: float) -> FloatArray:
     """Return the decisions of scikit-learn's SVC for every expert at the sampled steps."""
     decisions = np.empty((EXPERTS, len(SAMPLE_STEPS)))
     for expert in range(EXPERTS):
+        terms = page.terms(expert)
         for column, step in enumerate(SAMPLE_STEPS):
             rows = slice(step - WINDOW, step + 1)
             dense = page.problem.dense[expert, rows]
             scaled = StandardScaler().fit(dense[:-1]).transform(dense)
-            examples = np.hstack([scaled, page.terms[expert, rows]])
+            examples = np.hstack([scaled, terms[rows]])
             machine = SVC(C=penalty, kernel="poly", degree=3, gamma=1.0 / FEATURES, coef0=1.0)
             machine.fit(examples[:-1], page.problem.labels[step - WINDOW : step])
             decisions[expert, column] = machine.decision_function(examples[-1:])[0]

@@ -4,7 +4,8 @@ Sequential minimal optimisation with second-order selection of the pair (Fan, Ch
 A coefficient is the label (-1 or 1) times the dual variable, so it lies between 0 and the label
 times its limit, and the coefficients sum to 0. The residual of an example is its label minus the
 decision without bias. The loops have no branches so that they use vector instructions: an example
-that may not be selected has a barrier, added to its residual.
+that may not be selected has a barrier, added to its residual. The sums are stored, so that the
+highest one is found by comparing equal numbers.
 """
 
 from typing import NamedTuple
@@ -18,7 +19,7 @@ MAX_ITERATIONS = 100_000
 MIN_CURVATURE = 1e-12
 ROUNDING = 1e-12
 FAR = 1e100
-VECTOR_MATH = {"nnan", "nsz", "reassoc", "contract"}
+VECTOR_MATH = {"nnan", "nsz", "contract"}
 
 
 class _DualState(NamedTuple):
@@ -30,6 +31,8 @@ class _DualState(NamedTuple):
     residuals: FloatArray
     barriers_above: FloatArray
     barriers_below: FloatArray
+    candidates: FloatArray
+    gains: FloatArray
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=VECTOR_MATH)
@@ -62,12 +65,15 @@ def solve_dual(
     their sum is repaired, before the first step.
     """
     state = _feasible_state(kernel, signs, limits, coefficients)
+    highest = _update_residuals(state, kernel[0], kernel[0], 0.0)
     for _ in range(MAX_ITERATIONS):
-        first, highest = _steepest_increase(state)
-        second, lowest = _best_decrease(state, inverses[first], highest)
+        first = _position(state.candidates, highest)
+        best, lowest = _measure_gains(state, inverses[first], highest)
         if highest - lowest < tolerance:
             break
-        _move(state, kernel, first, second, inverses[first, second])
+        second = _position(state.gains, best)
+        step = _move(state, first, second, inverses[first, second])
+        highest = _update_residuals(state, kernel[first], kernel[second], step)
     return _bias(state)
 
 
@@ -92,7 +98,16 @@ def _feasible_state(
         moved = min(max(coefficients[row] - total, lower[row]), upper[row])
         total += moved - coefficients[row]
         coefficients[row] = moved
-    state = _DualState(coefficients, lower, upper, signs.copy(), np.zeros(size), np.zeros(size))
+    state = _DualState(
+        coefficients,
+        lower,
+        upper,
+        signs.copy(),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size),
+        np.empty(size),
+    )
     for row in range(size):
         _set_coefficient(state, row, coefficients[row])
         if coefficients[row] != 0.0:
@@ -120,49 +135,64 @@ def _add_multiple(residuals: FloatArray, values: FloatArray, factor: float) -> N
         residuals[row] += factor * values[row]
 
 
-@njit(cache=True, nogil=True, fastmath=VECTOR_MATH)
-def _steepest_increase(state: _DualState) -> tuple[int, float]:
-    """Return the coefficient below its upper limit with the highest residual, and that residual."""
-    residuals, barriers = state.residuals, state.barriers_above
-    highest = -FAR
-    for row in range(len(residuals)):
-        highest = max(highest, residuals[row] + barriers[row])
-    for row in range(len(residuals)):
-        if residuals[row] + barriers[row] == highest:
-            return row, highest
-    return 0, highest
+@njit(cache=True, nogil=True)
+def _position(values: FloatArray, highest: float) -> int:
+    """Return the first position of the highest value."""
+    for position in range(len(values)):
+        if values[position] >= highest:
+            return position
+    return 0
 
 
 @njit(cache=True, nogil=True, fastmath=VECTOR_MATH)
-def _best_decrease(state: _DualState, inverses: FloatArray, highest: float) -> tuple[int, float]:
-    """Return the partner of the first coefficient that gains most, and the lowest residual."""
-    residuals, barriers = state.residuals, state.barriers_below
+def _measure_gains(state: _DualState, inverses: FloatArray, highest: float) -> tuple[float, float]:
+    """Write what each partner of the first coefficient gains.
+
+    Return the best gain, and the lowest residual of the coefficients above their lower limits.
+    """
+    residuals, barriers, gains = state.residuals, state.barriers_below, state.gains
     lowest, best = FAR, 0.0
     for row in range(len(residuals)):
         residual = residuals[row] + barriers[row]
         gap = max(highest - residual, 0.0)
+        gain = gap * gap * inverses[row]
+        gains[row] = gain
         lowest = min(lowest, residual)
-        best = max(best, gap * gap * inverses[row])
-    for row in range(len(residuals)):
-        gap = max(highest - (residuals[row] + barriers[row]), 0.0)
-        if gap * gap * inverses[row] >= best * (1.0 - ROUNDING):
-            return row, lowest
-    return 0, lowest
+        best = max(best, gain)
+    return best, lowest
 
 
-@njit(cache=True, nogil=True, fastmath=VECTOR_MATH)
-def _move(state: _DualState, kernel: FloatArray, first: int, second: int, inverse: float) -> None:
-    """Increase the first coefficient and decrease the second to the best point of the pair."""
+@njit(cache=True, nogil=True)
+def _move(state: _DualState, first: int, second: int, inverse: float) -> float:
+    """Increase the first coefficient and decrease the second by the best step; return the step."""
     residuals, coefficients = state.residuals, state.coefficients
-    step = min(
+    step: float = min(
         (residuals[first] - residuals[second]) * inverse,
         state.upper[first] - coefficients[first],
         coefficients[second] - state.lower[second],
     )
     _set_coefficient(state, first, coefficients[first] + step)
     _set_coefficient(state, second, coefficients[second] - step)
+    return step
+
+
+@njit(cache=True, nogil=True, fastmath=VECTOR_MATH)
+def _update_residuals(
+    state: _DualState, first_row: FloatArray, second_row: FloatArray, step: float
+) -> float:
+    """Update the residuals after a step, and write which of them may be selected next.
+
+    Return the highest residual of the coefficients below their upper limits.
+    """
+    residuals, barriers, candidates = state.residuals, state.barriers_above, state.candidates
+    highest = -FAR
     for row in range(len(residuals)):
-        residuals[row] -= step * (kernel[first, row] - kernel[second, row])
+        residual = residuals[row] - step * (first_row[row] - second_row[row])
+        candidate = residual + barriers[row]
+        residuals[row] = residual
+        candidates[row] = candidate
+        highest = max(highest, candidate)
+    return highest
 
 
 @njit(cache=True, nogil=True)
