@@ -160,3 +160,10 @@ def test_wrong_arguments_are_refused() -> None:
         MultipleExperts(weights=[1.0, 1.0]).fit(rows, labels)
     with pytest.raises(ValueError, match="majority"):
         Baseline("never").fit(rows, labels)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-320])
+def test_extreme_features_have_defined_answers(scale: float) -> None:
+    rows, labels = leader_examples(1)
+    probabilities = FAST_SVM.fit(rows * scale, labels).predict_proba(rows)
+    assert np.isfinite(probabilities).all()

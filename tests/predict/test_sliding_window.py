@@ -113,6 +113,14 @@ def test_unknown_features_labels_and_products_have_defined_answers(method: Forec
     assert ((forecasts.probabilities > 0) & (forecasts.probabilities < 1)).all()
 
 
+@pytest.mark.parametrize(("size", "product"), [(1e308, 1.0), (1.0, 1e200), (1e-320, -1e120)])
+def test_extreme_features_and_products_have_defined_answers(size: float, product: float) -> None:
+    experts = page_like_experts(1, steps=70)
+    problem = ExpertProblem(experts.dense * size, experts.labels, experts.gram * product)
+    forecasts = SlidingExperts(problem, SETTINGS).forecast(ForecastMethod.HEDGE)
+    assert ((forecasts.probabilities > 0) & (forecasts.probabilities < 1)).all()
+
+
 def test_without_related_pages_all_experts_are_the_page_itself() -> None:
     problem = problem_of(page_like_experts(5, experts=1, steps=70))
     page = SlidingExperts(problem, SETTINGS)

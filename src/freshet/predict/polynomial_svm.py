@@ -17,8 +17,12 @@ TOLERANCE = 1e-3
 
 
 class PolynomialModel:
-    """Standardised examples with their coefficients."""
+    """Standardised examples with their coefficients.
 
+    A feature too large for its deviation to be computed counts as constant.
+    """
+
+    @np.errstate(over="ignore", invalid="ignore")
     def __init__(self, rows: FloatArray, *, gamma: float | None, coef0: float) -> None:
         is_known = ~np.isnan(rows)
         counts = np.maximum(is_known.sum(axis=0), 1)
@@ -60,8 +64,11 @@ class PolynomialModel:
         )
         return penalty
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _standardise(self, rows: FloatArray) -> FloatArray:
-        standardised: FloatArray = np.nan_to_num((rows - self._means) * self._scales)
+        standardised: FloatArray = np.nan_to_num(
+            (rows - self._means) * self._scales, posinf=0.0, neginf=0.0
+        )
         return standardised
 
     def _kernel(self, rows: FloatArray, others: FloatArray) -> FloatArray:
