@@ -30,6 +30,7 @@ from freshet.predict.sliding_window import ForecastMethod
 
 LABELS = ("any_text", "words10", "l1", "significant")
 UNION_SELECTION = "xcorr"
+PENALTIES = (0.01, 0.03, 0.1)
 Reporter = Callable[[str], None]
 
 
@@ -42,7 +43,7 @@ class ExperimentSettings:
     selections: tuple[str, ...] = tuple(SELECTIONS)
     experts: int = EXPERTS
     with_unions: bool = True
-    sliding: SlidingSettings = field(default_factory=SlidingSettings)
+    sliding: SlidingSettings = field(default_factory=lambda: SlidingSettings(penalties=PENALTIES))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,14 @@ import pytest
 from freshet.core.content.content_grid import changed_steps
 from freshet.core.content.related_pages import collect_related
 from freshet.core.types import FloatArray
-from freshet.features.expert_features import ExpertFeatureBuilder, ExpertFeatures, FeatureSettings
+from freshet.features.expert_features import (
+    NEARNESS_WEIGHT,
+    ExpertFeatureBuilder,
+    ExpertFeatures,
+    FeatureSettings,
+    UnigramKernel,
+    nearness,
+)
 from freshet.features.version_products import VersionProducts, latest_versions
 from tests.features.generated_grid import dense_shares, random_grid
 
@@ -29,7 +36,14 @@ def cosine(a: FloatArray, b: FloatArray) -> float:
     return float(a @ b) / norms if norms else 0.0
 
 
-@pytest.mark.parametrize("settings", [FeatureSettings(6), FeatureSettings(4, window=3, horizon=2)])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        FeatureSettings(6),
+        FeatureSettings(4, window=3, horizon=2),
+        FeatureSettings(unigrams=UnigramKernel.NEARNESS),
+    ],
+)
 def test_a_hidden_future_changes_no_feature(settings: FeatureSettings) -> None:
     full = features_of_pages(settings)
     for step in (1, 4, 11, 22):
@@ -89,3 +103,11 @@ def test_a_page_without_experts_and_one_never_known_have_features() -> None:
     assert own.dense.shape == (1, 8, 8)
     assert np.isfinite(other.dense).all()
     assert not other.dense[0].any()
+
+
+def test_nearness_tells_a_returning_text_from_a_slightly_different_one() -> None:
+    shares = np.array([[0.5, 0.5, 0.0], [0.45, 0.45, 0.1], [0.5, 0.5, 0.0]])
+    similarities = nearness(shares @ shares.T)
+    assert similarities[0, 2] == pytest.approx(NEARNESS_WEIGHT)
+    assert similarities[0, 1] < 0.01
+    assert np.isfinite(nearness(np.zeros((2, 2)))).all()

@@ -8,6 +8,7 @@ Norms are L2 norms of differences of distributions. A cosine with a zero vector 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
@@ -18,7 +19,20 @@ from freshet.features.event_series import shifted, window_mean
 from freshet.features.version_products import VersionProducts
 
 TRAINING_STEPS = 50
+NEARNESS_WEIGHT, NEARNESS_SCALE = 2.0, 1e-3
 _TINY = 1e-12
+
+
+class UnigramKernel(StrEnum):
+    """How two unigram distributions are compared.
+
+    ``dot`` is their dot product, as in the paper. Between the versions of a real page it is nearly
+    constant, because most words stay; ``nearness`` falls with their squared distance, so that a
+    text that comes back is recognised.
+    """
+
+    DOT = "dot"
+    NEARNESS = "nearness"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +42,7 @@ class FeatureSettings:
     training_steps: int = TRAINING_STEPS
     window: int = 1
     horizon: int = 1
+    unigrams: UnigramKernel = UnigramKernel.DOT
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -57,7 +72,7 @@ class ExpertFeatures:
     """What the experts of a page knew at each step; the first expert is the page itself.
 
     ``dense[expert, step, feature]``, the features being ``names``; the features of a relation are
-    0 for the page itself. ``gram[expert, step, step]`` has the products of unigram distributions.
+    0 for the page itself. ``gram[expert, step, step]`` compares the unigram distributions.
     """
 
     page: int
@@ -91,11 +106,11 @@ class ExpertFeatureBuilder:
         dense = np.zeros((len(experts) + 1, len(own), len(names)))
         dense[0, :, : own.shape[1]] = own
         gram = np.empty((len(experts) + 1, len(own), len(own)))
-        gram[0] = self._products.gram(page)
+        gram[0] = self._compare_steps(page)
         for place, expert in enumerate(experts.tolist(), 1):
             relation = self._relation_features(page, expert)
             dense[place] = np.concatenate([self._own_features(expert), relation], axis=1)
-            gram[place] = self._products.gram(expert)
+            gram[place] = self._compare_steps(expert)
         all_experts = np.concatenate([[page], experts]).astype(np.int32)
         all_weights = np.concatenate([[1.0], weights])
         return ExpertFeatures(page, all_experts, all_weights, names, dense, gram)
@@ -107,6 +122,11 @@ class ExpertFeatureBuilder:
         for page in map(int, pages):
             experts, weights, _ = related.of(page)
             yield self.build(page, experts, weights)
+
+    def _compare_steps(self, page: int) -> FloatArray:
+        """Return how alike the unigram distributions of a page are at any two steps."""
+        gram = self._products.gram(page)
+        return nearness(gram) if self.settings.unigrams == UnigramKernel.NEARNESS else gram
 
     def _own_features(self, page: int) -> FloatArray:
         """Return the features 1, 3, 4 and 5 of a page, by step."""
@@ -189,3 +209,16 @@ def _cosines(products: FloatArray, squares: FloatArray, other_squares: FloatArra
     norms = np.sqrt(squares * other_squares)
     cosines = np.divide(products, norms, out=np.zeros(len(products)), where=norms > _TINY)
     return np.clip(cosines, -1.0, 1.0)
+
+
+def nearness(gram: FloatArray) -> FloatArray:
+    """Return a Gaussian kernel of distributions from their dot products.
+
+    Its width follows from the first version that has words, which is known at every later step.
+    """
+    squares = np.diag(gram)
+    distances = np.maximum(squares[:, None] + squares[None, :] - 2 * gram, 0.0)
+    first = np.flatnonzero(squares)[:1]
+    scale = NEARNESS_SCALE * float(squares[first].sum()) or 1.0
+    similarities: FloatArray = NEARNESS_WEIGHT * np.exp(-distances / scale)
+    return similarities
