@@ -39,7 +39,7 @@ def source_lines(figures: StoredFigures) -> Lines:
 def forecast_lines(data: str, label: str, figures: StoredFigures) -> Lines:
     """Yield the figures of all methods for one label."""
     yield "filter", "method", "experts", "pages", "accuracy", "balanced", "AUC", "log-loss"
-    for row in figures.rows:
+    for row in sorted(figures.rows, key=lambda row: -row.filter):
         if (row.data, row.label) == (data, label):
             yield (
                 f"{row.filter:.0%}".replace("%", " %"), row.method, row.selection or NO_VALUE,
@@ -51,7 +51,7 @@ def forecast_lines(data: str, label: str, figures: StoredFigures) -> Lines:
 def comparison_lines(data: str, figures: StoredFigures) -> Lines:
     """Yield the paired tests."""
     yield "label", "filter", "method", "against", "points", "p", "hosts"
-    for row in figures.comparisons:
+    for row in sorted(figures.comparisons, key=lambda row: (row.label, -row.filter)):
         if row.data == data:
             yield (
                 row.label, f"{row.filter:.0%}".replace("%", " %"),
