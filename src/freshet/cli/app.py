@@ -71,6 +71,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
         {
             "analyse": "Show how one page, or groups of pages, change.",
             "learn": "Learn from the collection's visits to forecast better.",
+            "related": "List pages that may tell about the changes of a page.",
             "simulate": "Back-test policies on recorded or generated pages.",
             "evolve": "Learn a ranking formula from a trace.",
             "demo": "Crawl a simulated web on this machine and score policies.",

@@ -9,6 +9,11 @@ from freshet.core.errors import NotFoundError
 from freshet.core.types import Change, View
 from freshet.core.version_series import VersionSeries
 from freshet.crawl.forecast import PageForecast, forecast
+from freshet.learning.related.related_pages import (
+    DEFAULT_RELATION,
+    RelatedPageList,
+    find_related,
+)
 from freshet.measure.change.snippet import MAX_SNIPPET_CHARS, make_snippet
 from freshet.measure.change.word_diff import DiffPiece, diff_hunks, word_diff
 from freshet.measure.dynamics.curve.change_curve import ChangeCurve
@@ -56,6 +61,10 @@ class CollectionPage(StoredPage):
     def forecast(self) -> PageForecast:
         """Return the probability that the page has changed, by time."""
         return forecast(self._reader, self)
+
+    def related(self, *, by: str = DEFAULT_RELATION, count: int = 20) -> RelatedPageList:
+        """Return the pages that may tell about the changes of this one, with weights and lags."""
+        return find_related(self._reader, self, by=by, count=count)
 
     def series(self) -> VersionSeries:
         """Return the page's looks in time order, with the words of each version."""

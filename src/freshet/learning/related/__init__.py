@@ -1,0 +1,1 @@
+"""Finds the pages of a collection that may tell about the changes of another page."""
