@@ -13,6 +13,7 @@ from freshet.core.progress import ignore_progress
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import FloatArray
 from freshet.features.visit_features import FEATURE_NAMES
+from freshet.learning.change_model import examples as examples_module
 from freshet.learning.change_model.examples import gather_examples
 from freshet.learning.change_model.learn import train_model
 from freshet.predict.boosted_correction import BoostedCorrection
@@ -50,6 +51,17 @@ def test_a_model_is_used_where_there_is_something_to_learn(
         assert scores[LEARNED].log_loss < 0.8 * scores[DEFAULT_FORECAST].log_loss
         assert scores[LEARNED].log_loss < scores[CHANGE_SHARE].log_loss
     assert model.validation.looks.since > model.trained.since
+
+
+def test_a_host_with_very_many_looks_does_not_outweigh_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(examples_module, "MIN_HOST_EXAMPLES", 100)
+    examples = examples_of(memoryless_chances())
+    small = examples[(examples.hosts == 0) | (np.arange(len(examples)) % 20 == 0)].balanced(1)
+    counts = np.bincount(small.hosts)
+    assert counts[1:].max() < counts[0] < 120 < np.count_nonzero(examples.hosts == 0)
+    assert (np.diff(small.times) >= 0).all()
 
 
 def test_later_looks_do_not_alter_what_was_known_before_a_look() -> None:

@@ -18,9 +18,12 @@ from freshet.learning.change_model.default_forecast import (
 )
 from freshet.predict.boosted_correction import CorrectionExamples
 from freshet.predict.change_model import LookSummary
+from freshet.schedule.page_states import ranks_within_groups
 
 # Of more looks the latest ones are learned from.
 MAX_EXAMPLES = 1_000_000
+# A host has at most this many training examples, or as many as the mean of all hosts.
+MIN_HOST_EXAMPLES = 3_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,16 @@ class ChangeExamples:
     def inputs(self) -> CorrectionExamples:
         """Return what a correction is trained on."""
         return CorrectionExamples(self.features, self.chances, self.changed)
+
+    def balanced(self, seed: int) -> "ChangeExamples":
+        """Return examples of which no host has far more than others; the rest is left out.
+
+        The pages of a large host change together: many of its looks teach little about others.
+        """
+        order = np.random.default_rng(seed).permutation(len(self))
+        host_count = max(1, len(np.unique(self.hosts)))
+        limit = max(MIN_HOST_EXAMPLES, len(self) // host_count)
+        return self[np.sort(order[ranks_within_groups(self.hosts[order]) < limit])]
 
     def summary(self) -> LookSummary:
         """Return how many looks there are, and from when to when."""

@@ -72,11 +72,12 @@ def train_model(examples: ChangeExamples, policy_name: str, now: datetime) -> Ch
                 f"the {name} looks found {changes:,} changes in {len(part):,} looks; at least "
                 f"{MIN_OF_EACH_RESULT} looks with and without a change are needed"
             )
-    rounds = count_rounds(training.inputs, SEED)
-    correction = train_correction(training.inputs, rounds, SEED)
+    inputs = training.balanced(SEED).inputs
+    rounds = count_rounds(inputs, SEED)
+    correction = train_correction(inputs, rounds, SEED)
     learned = correction.correct(later.features, later.chances)
     validation = validate_model(training, later, learned, SEED)
-    final = train_correction(examples.inputs, rounds, SEED)
+    final = train_correction(examples.balanced(SEED).inputs, rounds, SEED)
     gaps = examples.features[:, FEATURE_NAMES.index("gap")]
     return ChangeModel(
         policy_name, FEATURE_NAMES, examples.summary(), validation,
