@@ -17,6 +17,7 @@ from freshet.core.tables import PageTable
 from freshet.core.types import Snapshot
 from freshet.crawl.live_policy import warm_up_policy
 from freshet.crawl.noise import NoiseLearner
+from freshet.crawl.page_features import PageFeatures
 from freshet.crawl.plan import make_plan
 from freshet.view.bounds import HARMLESS_BYTES
 
@@ -66,6 +67,8 @@ def compile_functions(folder: Path, *, report: StepReporter) -> None:
         watch_results(collection, pages, since=now)
         make_plan(collection)
         warm_up_policy(collection.settings, now)
+        features = PageFeatures(collection.catalog)
+        features.at(features.ids, features.expected_times(features.ids, to_epoch(now)))
         _score(to_epoch(now))
         report(3, 3)
 

@@ -8,7 +8,7 @@ import pytest
 
 from freshet.collection.collection import Collection
 from freshet.core.clock import from_epoch
-from freshet.core.errors import BadInputError
+from freshet.core.errors import BadInputError, StopRequestedError
 from freshet.core.progress import ignore_progress
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import FloatArray
@@ -87,8 +87,17 @@ def test_a_collection_learns_and_stores_its_model(tmp_path: Path) -> None:
     assert stored == result.model
     assert stored.trained.looks == len(examples) == PAGES * (DAYS - 1)
     chances = BoostedCorrection(stored.trees).correct(examples.features, examples.chances)
+    with pytest.raises(StopRequestedError), Collection.open(tmp_path / "c") as collection:
+        collection.learn(progress=stop_at_the_end)
+    assert read_change_model(folder, FEATURE_NAMES) == stored
     assert chances[examples.changed].mean() > 2 * chances[~examples.changed].mean()
     check_bad_files(path)
+
+
+def stop_at_the_end(done: int, total: int) -> None:
+    """Interrupt the learning when all looks are done."""
+    if done == total:
+        raise StopRequestedError("stopped")
 
 
 def check_bad_files(path: Path) -> None:

@@ -51,6 +51,8 @@ def learn_changes(
         model = train_model(examples, policy_name, collection.clock.now())
     except TooFewLooksError as error:
         return LearningResult(None, False, str(error))
+    # A caller that was asked to stop meanwhile raises an error here, and the old model stays.
+    progress(len(examples), len(examples))
     model.save(collection.path / MODELS_FOLDER)
     return describe_result(model)
 

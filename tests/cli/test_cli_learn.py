@@ -1,0 +1,32 @@
+"""The commands learn and related."""
+
+from pathlib import Path
+
+from freshet.collection.collection import Collection
+from freshet.predict.change_model import CHANGE_MODEL_FILE
+from tests.cli.cli_runs import Run
+from tests.learning.change_model.look_samples import add_looks, daily_looks, weekday_chances
+
+
+def test_an_empty_collection_says_that_there_is_nothing_to_learn(run: Run, empty: Path) -> None:
+    assert "Nothing was learned: there are 0 looks" in run("learn").out
+    result = run("learn", "--json").json
+    assert (result["model"], result["used"]) == (None, False)
+    assert not (empty / "models" / CHANGE_MODEL_FILE).exists()
+
+
+def test_what_was_learned_is_compared_and_used_by_forecasts(run: Run, empty: Path) -> None:
+    with Collection.open(empty) as collection:
+        add_looks(collection.catalog, daily_looks(weekday_chances()))
+    output = run("learn").out
+    assert "Learned on 2,940 looks at 60 pages" in output
+    assert "The crawl uses it" in output
+    document = run("learn", "--json").json
+    scores = document["model"]["validation"]["scores"]
+    assert scores["learned model"]["log_loss"] < scores["default forecast"]["log_loss"]
+    url = "https://host1.example/5"
+    assert "by a model learned on 2,940 looks, log-loss" in run("forecast", url).out
+    assert "times as likely" in run("why", url).out
+    related = run("related", url, "--limit", "3").out
+    assert "by co-change, 59 of 59 other pages compared, 50 steps of 1 day" in related
+    assert len(run("related", url, "--limit", "3", "--json").json["related"]) == 3
