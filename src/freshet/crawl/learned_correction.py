@@ -20,7 +20,7 @@ from freshet.core.tables import PageIdArray, PageTable
 from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_model
 from freshet.features.visit_features import FeatureArray
 from freshet.predict.change_model import CHANGE_MODEL_FILE, ChangeModel
-from freshet.predict.forecast_scores import log_losses
+from freshet.predict.forecast_scores import LEAST_CHANCE, log_losses
 from freshet.record.collection_store import MODELS_FOLDER, CollectionStore
 from freshet.record.fault_isolation import isolate_faults
 
@@ -175,8 +175,12 @@ class LearnedCorrection:
         if self._forecast is None:
             return
         times = self._forecast.features.expected_times(ids, now)
-        ratios = self._forecast.hazard_ratios(policy, ids, times)
-        policy.set_value_factors(ids, np.clip(ratios, 1 / MAX_FACTOR, MAX_FACTOR))
+        # A higher rate adds nothing to the value of a page that has almost certainly changed.
+        chances = policy.change_chances(ids, times)
+        corrected = self._forecast.change_chances(policy, ids, times)
+        ratios = np.maximum(corrected, LEAST_CHANCE) / np.maximum(chances, LEAST_CHANCE)
+        factors = np.clip(np.nan_to_num(ratios, nan=1.0), 1 / MAX_FACTOR, MAX_FACTOR)
+        policy.set_value_factors(ids, factors)
 
     def _reset_factors(self, policy: Policy) -> None:
         if isinstance(policy, CorrectablePolicy):
