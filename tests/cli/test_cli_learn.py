@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from freshet.collection.collection import Collection
+from freshet.core.extras import OptionalPackage
+from freshet.predict import boosted_correction
 from freshet.predict.change_model import CHANGE_MODEL_FILE
 from tests.cli.cli_runs import Run
 from tests.learning.change_model.look_samples import add_looks, daily_looks, weekday_chances
@@ -30,3 +34,13 @@ def test_what_was_learned_is_compared_and_used_by_forecasts(run: Run, empty: Pat
     related = run("related", url, "--limit", "3").out
     assert "by co-change, 59 of 59 other pages compared, 50 steps of 1 day" in related
     assert len(run("related", url, "--limit", "3", "--json").json["related"]) == 3
+
+
+def test_a_missing_package_is_named_before_anything_is_read(
+    run: Run, empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = OptionalPackage("no_such_package", extra="learning")
+    monkeypatch.setattr(boosted_correction, "lightgbm", missing)
+    result = run("learn")
+    assert result.code == 2
+    assert "pip install 'freshet-crawler[learning]'" in result.err

@@ -73,6 +73,11 @@ class BoostedCorrection:
         return corrected
 
 
+def check_installed() -> None:
+    """Raise UsageError, which says how to install it, if LightGBM is missing."""
+    _ = lightgbm.Booster
+
+
 def log_odds(chances: FloatArray) -> FloatArray:
     """Return the log-odds of chances, kept away from 0 and 1.
 

@@ -11,7 +11,7 @@ from freshet.core.settings import Settings
 from freshet.features.visit_features import FEATURE_NAMES
 from freshet.learning.change_model.examples import ChangeExamples, gather_examples
 from freshet.learning.change_model.validation import validate_model
-from freshet.predict.boosted_correction import count_rounds, train_correction
+from freshet.predict.boosted_correction import check_installed, count_rounds, train_correction
 from freshet.predict.change_model import ChangeModel
 from freshet.record.collection_store import MODELS_FOLDER, CollectionStore
 from freshet.schedule.policies import FORECASTING_POLICIES
@@ -45,6 +45,7 @@ def learn_changes(
     replaces the one of before, also if it is no better than the default forecast: the latest looks
     decide. Without enough looks nothing is stored.
     """
+    check_installed()
     policy_name = default_policy_name(collection.settings)
     examples = gather_examples(collection.catalog, policy_name, progress)
     try:
