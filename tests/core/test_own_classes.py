@@ -1,6 +1,7 @@
 """Classes of users, by entry point and as module:Class."""
 
 from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,10 @@ from freshet.core.setting_checks import check_counts_as, check_policy
 
 
 @pytest.fixture
-def installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Install a package that declares a policy and a broken one."""
+def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Install a package that declares a policy and a lost one, and a module that fails."""
+    (tmp_path / "failing_rules.py").write_text("Rule = 1 / 0")
+    monkeypatch.syspath_prepend(tmp_path)
     entries = EntryPoints([
         EntryPoint("newest", "tests.schedule.own_policies:NewestFirst", "freshet.policies"),
         EntryPoint("lost", "no.such.module:Rule", "freshet.policies"),
@@ -47,7 +50,7 @@ def test_an_entry_point_is_found_in_its_group_only() -> None:
         ("json:Rule", "has no attribute 'Rule'"),
         ("json:dumps", "is not a class"),
         ("json:JSONDecoder", "has no method choose"),
-        ("tests.schedule.own_policies_broken:Rule", "ZeroDivisionError"),
+        ("failing_rules:Rule", "ZeroDivisionError"),
         ("lost", "No module named 'no'"),
     ],
 )

@@ -312,6 +312,30 @@ def test_changes_that_the_pages_own_rates_explain_are_no_shared_event() -> None:
     assert host.hazard(9.0, 10.0) < 0.1
 
 
+def test_earlier_looks_are_corrected_only_if_events_make_them_clearly_likelier() -> None:
+    host = EventHost()
+    host.learn(list(range(10)), 0.0)
+    host.learn(list(range(10)), 1.0, True)
+    ambiguous = host.fit(1.0, rate=2.0)
+    assert host.hazard(0.0, 1.0) > 0.01
+    assert len(ambiguous.rows) == 0
+    clear = host.fit(1.0, rate=0.01)
+    assert len(clear.rows) == 10
+    assert (clear.old_hazards == 0).all()
+
+
+@given(looks=some_looks)
+def test_the_gain_of_events_is_that_of_plain_loops(looks: list[BinLook]) -> None:
+    columns, (cumulative, _) = as_columns(looks), mean_tables()
+    gain = kernels.log_likelihood_gain(columns, cumulative, PER_BIN)
+    plain = 0.0
+    for look, own in zip(looks, columns[3].tolist(), strict=True):
+        shared = PER_BIN * look.gap
+        changed = math.log(math.expm1(-own - shared) / math.expm1(-own))
+        plain += changed if look.changed else -shared
+    assert gain == pytest.approx(plain, rel=1e-3, abs=1e-4)
+
+
 def test_a_host_of_few_pages_has_no_shared_events() -> None:
     host = EventHost(7)
     for day in (0.0, 1.0):

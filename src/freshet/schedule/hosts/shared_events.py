@@ -40,6 +40,9 @@ MIN_SHORT_CHANGES, MIN_ACTIVE_LOOKS = 16, 256
 PROMPT_FIT_LOOKS, PROMPT_FIT_SHARE = 512, 64
 # A hazard that moved by less than this changes no forecast noticeably.
 HAZARD_TOLERANCE = 0.01
+# Earlier looks are corrected only if events make the looks of the host this much likelier (in
+# log-likelihood): several pages may also change at a time by themselves.
+MIN_CLEAR_GAIN = 3.0
 LOOKS_AT_ONCE = 1 << 17
 # At most this many looks are fitted at one choice; other hosts wait for the next.
 MAX_FITTED_LOOKS = 1 << 21
@@ -236,13 +239,15 @@ class SharedEvents:
         steps = (FIT_STEPS, FIRST_FIT_STEPS)
         options = event_fits.FitOptions(now, *steps, INITIAL_EVENT_RATE, INITIAL_EVENT_DAYS)
         spans = (kept_starts, older_starts)
-        event_fits.fit_hosts(tables, spans, looks, event_rates, self._tables.columns(), options)
+        columns = self._tables.columns()
+        gains = event_fits.fit_hosts(tables, spans, looks, event_rates, columns, options)
         self._hosts["event_rate"][hosts] = event_rates
         self._hosts["new_looks"][hosts] = 0
         self._hosts["has_new_change"][hosts] = False
         if len(older):
             self._drop(hosts, kept[kept_starts[1:] - 1], older, np.diff(kept_starts))
-        return self._corrections(np.repeat(hosts, np.diff(kept_starts)), kept)
+        is_clear = np.repeat(gains >= MIN_CLEAR_GAIN, np.diff(kept_starts))
+        return self._corrections(np.repeat(hosts, np.diff(kept_starts))[is_clear], kept[is_clear])
 
     def compact(self) -> None:
         """Free the memory of looks that are no longer stored, if there are many."""
@@ -360,7 +365,7 @@ class SharedEvents:
         self._hosts["stored"][hosts] = kept_counts
         self._dropped_looks += len(older)
 
-    def _corrections(self, hosts: IndexArray, looks: IndexArray) -> HazardCorrections:
+    def _corrections(self, hosts: NDArray[Any], looks: IndexArray) -> HazardCorrections:
         """Return the looks with a change whose hazard has moved, and store the new hazard."""
         ends = self._looks["end"][looks].astype(np.float64)
         gaps, changed = self._looks["gap"][looks], self._looks["changed"][looks]

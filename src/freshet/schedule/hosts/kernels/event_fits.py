@@ -15,6 +15,7 @@ from freshet.schedule.hosts.kernels.shared_events import (
     carry_looks,
     fit_hazards,
     hazard_reading,
+    log_likelihood_gain,
     shift_table,
 )
 
@@ -109,15 +110,16 @@ def fit_hosts(
     event_rates: SmallFloatArray,
     columns: tuple[EventTables, CarriedLooks],
     options: FitOptions,
-) -> None:
+) -> FloatArray:
     """Fit the hazards of hosts to their looks, and update their mean rates of events.
 
     ``spans`` and ``looks`` are those of the looks that stay and of older ones, which are carried
-    from now on. A host without changes needs only one step.
+    from now on. A host without changes needs only one step. The result is by how much the hazards
+    raise the log-likelihood of each host's looks.
     """
     (kept_starts, older_starts), (kept, older) = spans, looks
     tables, carried = columns
-    nothing = np.zeros(BIN_COUNT, np.float32)
+    nothing, gains = np.zeros(BIN_COUNT, np.float32), np.zeros(len(table_rows))
     for index in range(len(table_rows)):
         table, event_rate = table_rows[index], float(event_rates[index])
         host_looks = slice_looks(kept, kept_starts[index], kept_starts[index + 1])
@@ -135,7 +137,9 @@ def fit_hosts(
         steps = steps if host_looks[2].any() else 1
         fit_hazards(host_looks, sums, (hazard, tables.unconfirmed[table]), event_rate, steps)
         tables.is_fitted[table] = True
+        gains[index] = log_likelihood_gain(host_looks, hazard, event_rate / BINS_PER_DAY)
         event_rates[index] = mean_event_rate(tables, table, event_rate, options)
+    return gains
 
 
 @njit(cache=True)

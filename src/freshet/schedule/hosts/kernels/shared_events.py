@@ -136,6 +136,25 @@ def fit_hazards(
             unconfirmed[index + 1] = unconfirmed[index] + hazard * PRIOR_PAGES / pages
 
 
+@njit(cache=True)
+def log_likelihood_gain(
+    looks: HostLooks, cumulative: SmallFloatArray, hazard_per_bin: float
+) -> float:
+    """Return by how much shared events make the looks likelier than the pages' own changes do."""
+    begins, ends, changed, own_hazards = looks
+    gain = 0.0
+    for look in range(len(begins)):
+        shared = hazard_reading(cumulative, ends[look], hazard_per_bin) - hazard_reading(
+            cumulative, begins[look], hazard_per_bin
+        )
+        if changed[look]:
+            own = max(1e-9, own_hazards[look])
+            gain += math.log(math.expm1(-own - shared) / math.expm1(-own))
+        else:
+            gain -= shared
+    return gain
+
+
 @njit(cache=True, nogil=True)
 def carry_looks(
     looks: HostLooks,
