@@ -5,18 +5,26 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from experiments.content_change.charts import draw_charts
 from experiments.content_change.document import fill_tables
-from experiments.content_change.evaluation import as_json, as_text
 from experiments.content_change.expected_figures import (
     read_figures,
     save_figures,
     source_record,
     with_result,
 )
-from experiments.content_change.experiment import LABELS, ExperimentSettings, run_experiment
+from experiments.content_change.experiment import (
+    LABELS,
+    METHODS,
+    PARTS,
+    PLANTED,
+    ExperimentSettings,
+    run_experiment,
+)
 from experiments.content_change.generated_world import GeneratedWorld, generate_world
 from experiments.content_change.protocol import FILTERS, SELECTIONS
 from experiments.content_change.recorded_pages import read_grid
+from experiments.content_change.result_tables import as_json, as_text
 from freshet.core.content.content_grid import ContentGrid
 from freshet.core.errors import FreshetError
 
@@ -46,10 +54,9 @@ def _run(options: argparse.Namespace) -> None:
         _fill_document(options.document)
     description = str(options.data or NO_DATA)
     if options.json:
-        sys.stdout.write(f"{as_json(description, result.rows)}\n")
+        sys.stdout.write(f"{as_json(description, result)}\n")
     else:
-        text = as_text(result.rows, result.comparisons)
-        sys.stdout.write(f"content_change: {description}\n{text}\n")
+        sys.stdout.write(f"content_change: {description}\n{as_text(result)}\n")
     return None
 
 
@@ -63,7 +70,9 @@ def open_source(options: argparse.Namespace) -> tuple[str, ContentGrid]:
 def settings_of(options: argparse.Namespace) -> ExperimentSettings:
     """Return the settings that the options ask for; the world has one kind of change only."""
     default_labels = LABELS if options.data else LABELS[:1]
+    default_parts = (METHODS,) if options.data else (METHODS, PLANTED)
     settings = ExperimentSettings(
+        parts=tuple(options.part or default_parts),
         labels=tuple(options.label or default_labels),
         filters=FILTERS if options.data else FILTERS[:1],
     )
@@ -92,6 +101,12 @@ def make_parser() -> argparse.ArgumentParser:
         help="choose experts only in this way; may be repeated",
     )
     parser.add_argument(
+        "--part",
+        action="append",
+        choices=PARTS,
+        help="run this part; may be repeated; default: methods, and planted for the world",
+    )
+    parser.add_argument(
         "--quick", action="store_true", help="only methods without related pages (1D, 2D, pooled)"
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of the world; default 1")
@@ -106,7 +121,9 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _fill_document(path: Path) -> None:
-    path.write_text(fill_tables(path.read_text("utf-8"), read_figures()), "utf-8")
+    figures = read_figures()
+    path.write_text(fill_tables(path.read_text("utf-8"), figures), "utf-8")
+    draw_charts(path.with_suffix(""), figures.result)
 
 
 def _report(message: str) -> None:

@@ -4,28 +4,24 @@ A table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->``; a
 left unchanged.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from experiments.content_change.expected_figures import StoredFigures
+from experiments.content_change.planted_leader import PLANTED
+from experiments.content_change.protocol import SELECTIONS
+from experiments.content_change.sweeps import EXPERT_COUNT, TRAINING_SIZE
+from experiments.document_tables import replace_tables
 
-TABLE_PATTERN = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
+SHOWN_SELECTION = "xcorr"
 
 Lines = Iterator[Sequence[str]]
 
 
 def fill_tables(text: str, figures: StoredFigures) -> str:
     """Return a document with new tables."""
-
-    def written_anew(match: re.Match[str]) -> str:
-        lines = list(TABLES[match[2]](figures))
-        rule = f"|{'---|' * len(lines[0])}"
-        head, *body = (f"| {' | '.join(line)} |" for line in lines)
-        return match[1] + "".join(f"{line}\n" for line in (head, rule, *body)) + match[3]
-
-    return TABLE_PATTERN.sub(written_anew, text)
+    return replace_tables(text, lambda name: TABLES[name](figures))
 
 
 def source_lines(figures: StoredFigures) -> Lines:
@@ -39,10 +35,10 @@ def source_lines(figures: StoredFigures) -> Lines:
 def forecast_lines(data: str, label: str, figures: StoredFigures) -> Lines:
     """Yield the figures of all methods for one label."""
     yield "filter", "method", "experts", "pages", "accuracy", "balanced", "AUC", "log-loss"
-    for row in sorted(figures.rows, key=lambda row: -row.filter):
+    for row in sorted(figures.result.rows, key=lambda row: (-row.filter, _rank(row.selection))):
         if (row.data, row.label) == (data, label):
             yield (
-                f"{row.filter:.0%}".replace("%", " %"), row.method, row.selection or NO_VALUE,
+                whole_percent(row.filter), row.method, row.selection or NO_VALUE,
                 f"{row.pages:,}", percent(row.accuracy), percent(row.balanced_accuracy),
                 share(row.auc), share(row.logloss),
             )  # fmt: skip
@@ -51,14 +47,92 @@ def forecast_lines(data: str, label: str, figures: StoredFigures) -> Lines:
 def comparison_lines(data: str, figures: StoredFigures) -> Lines:
     """Yield the paired tests."""
     yield "label", "filter", "method", "against", "points", "p", "hosts"
-    for row in sorted(figures.comparisons, key=lambda row: (row.label, -row.filter)):
+    for row in sorted(
+        figures.result.comparisons,
+        key=lambda row: (row.label, -row.filter, _rank(row.selection)),
+    ):
         if row.data == data:
             yield (
-                row.label, f"{row.filter:.0%}".replace("%", " %"),
+                row.label, whole_percent(row.filter),
                 f"{row.method} {row.selection}".strip(),
                 f"{row.against} {row.against_selection}".strip(),
                 signed(100 * row.difference), share(row.p), str(row.hosts),
             )  # fmt: skip
+
+
+def sweep_lines(data: str, sweep: str, figures: StoredFigures) -> Lines:
+    """Yield the accuracy of each method at each value of a sweep."""
+    rows = [row for row in figures.result.sweeps if (row.data, row.sweep) == (data, sweep)]
+    values = sorted({row.value for row in rows})
+    yield "method", "experts", *map(str, values)
+    for method, selection in dict.fromkeys((row.method, row.selection) for row in rows):
+        accuracies = {
+            row.value: percent(row.accuracy)
+            for row in rows
+            if (row.method, row.selection) == (method, selection)
+        }
+        cells = (accuracies.get(value, NO_VALUE) for value in values)
+        yield method, selection or NO_VALUE, *cells
+
+
+def crawl_lines(data: str, figures: StoredFigures) -> Lines:
+    """Yield the freshness of the crawls."""
+    yield "method", "freshness", "between seeds", "last third", "visits with a change"
+    for row in figures.result.crawls:
+        if row.data == data:
+            yield (
+                row.method, percent(row.freshness), f"± {100 * row.spread:.1f}",
+                percent(row.late_freshness), percent(row.found_share),
+            )  # fmt: skip
+
+
+def group_lines(data: str, figures: StoredFigures) -> Lines:
+    """Yield the gains of groups of pages, for the relation that the paper prefers."""
+    yield "pages", "number", "hosts", "over 2D", "p", "over random", "p", "repeated"
+    for row in figures.result.page_groups:
+        if (row.data, row.selection) == (data, SHOWN_SELECTION):
+            yield (
+                row.group, str(row.pages), str(row.hosts), signed(100 * row.gain), share(row.p),
+                signed(100 * row.gain_over_random), share(row.p_over_random),
+                signed(row.repeat, 2),
+            )  # fmt: skip
+
+
+def relation_lines(data: str, figures: StoredFigures) -> Lines:
+    """Yield the gains of all pages for each relation."""
+    yield "experts", "over 2D", "p", "over random", "p", "repeated"
+    for row in sorted(figures.result.page_groups, key=lambda row: _rank(row.selection)):
+        if (row.data, row.group) == (data, "all"):
+            yield (
+                row.selection, signed(100 * row.gain), share(row.p),
+                signed(100 * row.gain_over_random), share(row.p_over_random),
+                signed(row.repeat, 2),
+            )  # fmt: skip
+
+
+def gain_lines(data: str, figures: StoredFigures) -> Lines:
+    """Yield the pages with the largest and the smallest gains."""
+    yield "rank", "host", "changes", "weight", "over 2D", "over random"
+    for row in figures.result.page_gains:
+        if (row.data, row.selection) == (data, SHOWN_SELECTION):
+            yield (
+                str(row.rank), row.host, str(row.changes), share(row.weight),
+                signed(100 * row.gain), signed(100 * row.gain_over_random),
+            )  # fmt: skip
+
+
+def _rank(selection: str) -> int:
+    """Return the place of a selection in tables; methods without experts come first."""
+    return [*SELECTIONS].index(selection) + 1 if selection in SELECTIONS else 0
+
+
+def whole_percent(value: float) -> str:
+    """Format a filter.
+
+    >>> whole_percent(0.3)
+    '30 %'
+    """
+    return f"{value:.0%}".replace("%", " %")
 
 
 def percent(value: float) -> str:
@@ -79,13 +153,13 @@ def share(value: float) -> str:
     return f"{value:.3f}".removeprefix("0")
 
 
-def signed(value: float) -> str:
+def signed(value: float, digits: int = 1) -> str:
     """Format a difference.
 
     >>> signed(1.34), signed(-0.2) == MINUS + "0.2"
     ('+1.3', True)
     """
-    return f"{'+' if value >= 0 else MINUS}{abs(value):.1f}"
+    return f"{'+' if value >= 0 else MINUS}{abs(value):.{digits}f}"
 
 
 TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {
@@ -97,4 +171,14 @@ TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {
     "l1": partial(forecast_lines, "pages", "l1"),
     "significant": partial(forecast_lines, "pages", "significant"),
     "tests": partial(comparison_lines, "pages"),
+    "planted": partial(forecast_lines, PLANTED, "any_text"),
+    "world-training-sizes": partial(sweep_lines, "world", TRAINING_SIZE),
+    "world-expert-counts": partial(sweep_lines, "world", EXPERT_COUNT),
+    "training-sizes": partial(sweep_lines, "pages", TRAINING_SIZE),
+    "expert-counts": partial(sweep_lines, "pages", EXPERT_COUNT),
+    "world-crawls": partial(crawl_lines, "world"),
+    "crawls": partial(crawl_lines, "pages"),
+    "groups": partial(group_lines, "pages"),
+    "relations": partial(relation_lines, "pages"),
+    "gains": partial(gain_lines, "pages"),
 }

@@ -1,8 +1,7 @@
 """The figures of the experiment as rows, and paired tests between methods, clustered by host."""
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -86,23 +85,37 @@ def forecast_row(pages: JudgedPages, forecasts: MethodForecasts) -> ForecastRow:
     )  # fmt: skip
 
 
-def compare(pages: JudgedPages, ours: MethodForecasts, other: MethodForecasts) -> ComparisonRow:
-    """Return the difference of the accuracies of two methods, with its p-value."""
-    differences = page_accuracies(pages, ours) - page_accuracies(pages, other)
-    _, clusters = np.unique(pages.hosts, return_inverse=True)
-    hosts = np.bincount(clusters, differences) / np.bincount(clusters)
+def compare(pages: JudgedPages, ours: MethodForecasts, *others: MethodForecasts) -> ComparisonRow:
+    """Return how much the accuracy of a method differs from the mean of others, with its p-value.
+
+    Several others are the same method with differently drawn experts; the first one gives the name.
+    """
+    differences = page_accuracies(pages, ours) - mean_accuracies(pages, others)
+    hosts = host_means(pages.hosts, differences)
     return ComparisonRow(
-        pages.data, pages.label, pages.filter, ours.method, ours.selection, other.method,
-        other.selection, len(hosts), round(float(differences.mean()), 5),
+        pages.data, pages.label, pages.filter, ours.method, ours.selection, others[0].method,
+        others[0].selection, len(hosts), round(float(differences.mean()), 5),
         round(paired_p_value(hosts), 6),
     )  # fmt: skip
+
+
+def host_means(hosts: HashArray, values: FloatArray) -> FloatArray:
+    """Return the mean of the values of each host's pages."""
+    _, clusters = np.unique(hosts, return_inverse=True)
+    return np.asarray(np.bincount(clusters, values) / np.bincount(clusters), np.float64)
+
+
+def mean_accuracies(pages: JudgedPages, forecasts: Sequence[MethodForecasts]) -> FloatArray:
+    """Return the share of correct classes of each page, averaged over several forecasts."""
+    return np.asarray(np.mean([page_accuracies(pages, f) for f in forecasts], axis=0), np.float64)
 
 
 def page_accuracies(pages: JudgedPages, forecasts: MethodForecasts) -> FloatArray:
     """Return the share of correct classes of each page."""
     is_tested = pages.is_tested
     is_correct = (forecasts.classes == pages.labels) & is_tested
-    return np.asarray(is_correct.sum(axis=1) / is_tested.sum(axis=1), np.float64)
+    counts = np.maximum(is_tested.sum(axis=1), 1)
+    return np.asarray(is_correct.sum(axis=1) / counts, np.float64)
 
 
 def paired_p_value(differences: FloatArray) -> float:
@@ -149,39 +162,3 @@ def log_loss(labels: IndexArray, chances: FloatArray) -> float:
     """Return the mean negative log likelihood of the labels."""
     bounded = np.clip(chances, LEAST_CHANCE, 1 - LEAST_CHANCE)
     return float(-np.log(np.where(labels == 1, bounded, 1 - bounded)).mean())
-
-
-def as_json(data: str, rows: Sequence[ForecastRow]) -> str:
-    """Return the experiment's JSON document."""
-    return json.dumps({
-        "name": "content_change",
-        "data": data,
-        "rows": [asdict(row) for row in rows],
-    })
-
-
-def as_text(rows: Sequence[ForecastRow], comparisons: Sequence[ComparisonRow]) -> str:
-    """Return a line for each row."""
-    return "\n".join([*_row_lines(rows), *_comparison_lines(comparisons)])
-
-
-def _row_lines(rows: Sequence[ForecastRow]) -> Iterator[str]:
-    yield (
-        f"{'data':<10}{'label':<12}{'filter':>6}  {'method':<16}{'experts':<9}{'pages':>6}"
-        f"{'windows':>9}{'accuracy':>10}{'balanced':>10}{'auc':>7}{'logloss':>9}"
-    )
-    for row in rows:
-        yield (
-            f"{row.data:<10}{row.label:<12}{row.filter:>6}  {row.method:<16}{row.selection:<9}"
-            f"{row.pages:>6}{row.windows:>9}{row.accuracy:>10.4f}{row.balanced_accuracy:>10.4f}"
-            f"{row.auc:>7.3f}{row.logloss:>9.3f}"
-        )
-
-
-def _comparison_lines(comparisons: Sequence[ComparisonRow]) -> Iterator[str]:
-    for row in comparisons:
-        yield (
-            f"{row.data}, {row.label}, filter {row.filter}: {row.method} {row.selection} is"
-            f" {100 * row.difference:+.2f} points against {row.against} {row.against_selection}"
-            f" (p = {row.p:.4f}, {row.hosts} hosts)"
-        )

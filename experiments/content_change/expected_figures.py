@@ -1,13 +1,12 @@
-"""The stored figures of the experiment: the pages with their digests, rows and comparisons."""
+"""The stored figures of the experiment: the pages with their digests, and the tables of results."""
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.content_change.evaluation import ComparisonRow, ForecastRow
-from experiments.content_change.experiment import ExperimentResult
+from experiments.content_change.result_tables import ROW_TYPES, ExperimentResult, merge_results
 from freshet.core.content.content_grid import ContentGrid
 from freshet.engine.result_cache import batch_digest
 
@@ -31,8 +30,7 @@ class StoredFigures:
     """All stored figures."""
 
     sources: tuple[SourceRecord, ...] = ()
-    rows: tuple[ForecastRow, ...] = ()
-    comparisons: tuple[ComparisonRow, ...] = ()
+    result: ExperimentResult = field(default_factory=ExperimentResult)
 
 
 def source_record(data: str, grid: ContentGrid) -> SourceRecord:
@@ -52,48 +50,33 @@ def with_result(
     stored: StoredFigures, record: SourceRecord, result: ExperimentResult
 ) -> StoredFigures:
     """Return the figures with a new result; rows of other pages, labels and methods stay."""
-    new = {_row_key(row) for row in result.rows}
-    new_tests = {_test_key(row) for row in result.comparisons}
     return StoredFigures(
         (*(source for source in stored.sources if source.data != record.data), record),
-        (*(row for row in stored.rows if _row_key(row) not in new), *result.rows),
-        (
-            *(row for row in stored.comparisons if _test_key(row) not in new_tests),
-            *result.comparisons,
-        ),
+        merge_results(stored.result, result),
     )
 
 
 def read_figures(path: Path = EXPECTED) -> StoredFigures:
     """Return the stored figures."""
     stored = json.loads(path.read_text("utf-8"))
-    return StoredFigures(
-        tuple(SourceRecord(**record) for record in stored["sources"]),
-        tuple(ForecastRow(**row) for row in stored["rows"]),
-        tuple(ComparisonRow(**row) for row in stored["comparisons"]),
-    )
+    tables = {
+        name: tuple(row_type(**row) for row in stored.get(name, ()))
+        for name, row_type in ROW_TYPES.items()
+    }
+    sources = tuple(SourceRecord(**record) for record in stored["sources"])
+    return StoredFigures(sources, ExperimentResult(**tables))
 
 
 def save_figures(figures: StoredFigures, path: Path = EXPECTED) -> None:
     """Write the figures, a line for each record."""
-    tables = {
-        "sources": [asdict(record) for record in figures.sources],
-        "rows": [asdict(row) for row in figures.rows],
-        "comparisons": [asdict(row) for row in figures.comparisons],
-    }
-    text = ",\n ".join(f'"{name}": {_lines(records)}' for name, records in tables.items())
+    tables = {"sources": figures.sources, **figures.result.tables()}
+    text = ",\n ".join(
+        f'"{name}": {_lines([asdict(record) for record in records])}'
+        for name, records in tables.items()
+    )
     path.write_text(f"{{{text}}}\n", "utf-8")
 
 
 def _lines(records: Sequence[dict[str, Any]]) -> str:
     lines = ",\n  ".join(json.dumps(record) for record in records)
     return f"[\n  {lines}\n ]" if lines else "[]"
-
-
-def _row_key(row: ForecastRow) -> tuple[str, str, float, str, str]:
-    return row.data, row.label, row.filter, row.method, row.selection
-
-
-def _test_key(row: ComparisonRow) -> tuple[str | float, ...]:
-    own = row.data, row.label, row.filter, row.method, row.selection
-    return *own, row.against, row.against_selection

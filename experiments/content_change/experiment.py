@@ -1,20 +1,24 @@
 """Runs all methods on the pages of a source, and makes the rows and the comparisons."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from experiments.content_change.crawl import SEEDS, run_crawls
+from experiments.content_change.crawl_choosers import CrawlSettings
 from experiments.content_change.evaluation import (
     ComparisonRow,
-    ForecastRow,
     JudgedPages,
     compare,
     forecast_row,
 )
+from experiments.content_change.page_breakdown import breakdown_rows
+from experiments.content_change.planted_leader import planted_rows
 from experiments.content_change.pooled import POOLED, forecast_pooled
 from experiments.content_change.protocol import (
     EXPERT_METHODS,
     EXPERTS,
     FILTERS,
+    RANDOM_SELECTIONS,
     SELECTIONS,
     UNION_METHODS,
     ForecastTask,
@@ -23,63 +27,116 @@ from experiments.content_change.protocol import (
     forecast_methods,
     forecast_own,
 )
+from experiments.content_change.result_tables import ExperimentResult, merge_results
+from experiments.content_change.sweeps import SweepSettings, run_sweeps
 from freshet.core.content.content_grid import ContentGrid
+from freshet.core.types import IndexArray
 from freshet.measure.targets.target_names import target_of_name
 from freshet.predict.expert_problem import SlidingSettings
 from freshet.predict.sliding_window import ForecastMethod
 
 LABELS = ("any_text", "words10", "l1", "significant")
 UNION_SELECTION = "xcorr"
+POOLED_SELECTIONS = ("content", "xcorr", "co_change", "same_host", *RANDOM_SELECTIONS)
 PENALTIES = (0.01, 0.03, 0.1)
+METHODS, SWEEPS, CRAWL, PLANTED = "methods", "sweeps", "crawl", "planted"
+PARTS = (METHODS, SWEEPS, CRAWL, PLANTED)
 Reporter = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentSettings:
-    """Which labels, selections and methods are run."""
+    """Which parts, labels, selections and methods are run.
 
+    Sweeps, crawls and the groups of pages are made for the first label; sweeps and crawls with the
+    first and the last filter.
+    """
+
+    parts: tuple[str, ...] = (METHODS,)
     labels: tuple[str, ...] = LABELS
     filters: tuple[float, ...] = FILTERS
     selections: tuple[str, ...] = tuple(SELECTIONS)
     experts: int = EXPERTS
     with_unions: bool = True
+    pooled_selections: tuple[str, ...] = POOLED_SELECTIONS
     sliding: SlidingSettings = field(default_factory=lambda: SlidingSettings(penalties=PENALTIES))
-
-
-@dataclass(frozen=True, slots=True)
-class ExperimentResult:
-    """The rows of the table and the comparisons between methods."""
-
-    rows: tuple[ForecastRow, ...]
-    comparisons: tuple[ComparisonRow, ...]
+    sweep: SweepSettings = field(default_factory=SweepSettings)
+    crawl: CrawlSettings = field(default_factory=CrawlSettings)
+    crawl_seeds: tuple[int, ...] = SEEDS
 
 
 def run_experiment(
     data: str, grid: ContentGrid, settings: ExperimentSettings, report: Reporter
 ) -> ExperimentResult:
-    """Run the methods for all labels and filters."""
-    rows: list[ForecastRow] = []
-    comparisons: list[ComparisonRow] = []
-    for label in settings.labels:
-        labels = target_of_name(label).labels(grid, settings.sliding.horizon)
-        pages = filtered_pages(labels, min(settings.filters), settings.sliding.window)
-        report(f"{data}, {label}: {len(pages)} pages")
-        if not len(pages):
+    """Run the parts that the settings name."""
+    result = ExperimentResult()
+    if METHODS in settings.parts:
+        for label in settings.labels:
+            result = merge_results(result, run_label(data, grid, label, settings, report))
+    if SWEEPS in settings.parts:
+        task, tested = open_task(data, grid, settings, settings.filters[0])
+        report(f"{data}: sweeps over {len(task.pages)} pages")
+        result = replace(result, sweeps=tuple(run_sweeps(task, tested, settings.sweep, report)))
+    if CRAWL in settings.parts:
+        task, _ = open_task(data, grid, settings, settings.filters[-1])
+        pages = grid.select(task.pages)
+        report(f"{data}: crawls of {pages.page_count} pages")
+        rows, points = run_crawls(data, pages, settings.crawl, report, seeds=settings.crawl_seeds)
+        result = replace(result, crawls=tuple(rows), crawl_points=tuple(points))
+    if PLANTED in settings.parts:
+        result = replace(result, rows=(*result.rows, *planted_rows()))
+    return result
+
+
+def open_task(
+    data: str, grid: ContentGrid, settings: ExperimentSettings, least_share: float
+) -> tuple[ForecastTask, JudgedPages]:
+    """Return the task of the first label with the pages of a filter, and its judge."""
+    labels = target_of_name(settings.labels[0]).labels(grid, settings.sliding.horizon)
+    pages = filtered_pages(labels, least_share, settings.sliding.window)
+    task = ForecastTask(grid, labels, pages, settings.sliding)
+    return task, _judge(data, settings.labels[0], task, least_share)
+
+
+def run_label(
+    data: str, grid: ContentGrid, label: str, settings: ExperimentSettings, report: Reporter
+) -> ExperimentResult:
+    """Run the methods for a label with all filters."""
+    labels = target_of_name(label).labels(grid, settings.sliding.horizon)
+    window = settings.sliding.window
+    pages = filtered_pages(labels, min(settings.filters), window)
+    report(f"{data}, {label}: {len(pages)} pages")
+    result = ExperimentResult()
+    if not len(pages):
+        return result
+    task = ForecastTask(grid, labels, pages, settings.sliding)
+    forecasts = run_methods(task, settings, report)
+    for least_share in settings.filters:
+        chosen = filtered_pages(labels[pages], least_share, window)
+        if not len(chosen):
             continue
-        task = ForecastTask(grid, labels, pages, settings.sliding)
-        forecasts = run_methods(task, settings, report)
-        for least_share in settings.filters:
-            chosen = filtered_pages(labels[pages], least_share, settings.sliding.window)
-            if not len(chosen):
-                continue
-            tested = JudgedPages(
-                data, label, least_share, labels[pages][chosen], grid.hosts[pages][chosen],
-                settings.sliding.window,
-            )  # fmt: skip
-            chosen_forecasts = [forecast.select(chosen) for forecast in forecasts]
-            rows += [forecast_row(tested, forecast) for forecast in chosen_forecasts]
-            comparisons += compare_methods(tested, chosen_forecasts)
-    return ExperimentResult(tuple(rows), tuple(comparisons))
+        tested = _judge(data, label, replace(task, pages=pages[chosen]), least_share)
+        chosen_forecasts = [forecast.select(chosen) for forecast in forecasts]
+        rows = tuple(forecast_row(tested, forecast) for forecast in chosen_forecasts)
+        comparisons = tuple(compare_methods(tested, chosen_forecasts))
+        result = merge_results(result, ExperimentResult(rows, comparisons))
+    if label == settings.labels[0]:
+        tested = _judge(data, label, task, min(settings.filters))
+        groups, gains = breakdown_rows(tested, _page_names(grid, pages), forecasts)
+        result = replace(result, page_groups=tuple(groups), page_gains=tuple(gains))
+    return result
+
+
+def _judge(data: str, label: str, task: ForecastTask, least_share: float) -> JudgedPages:
+    """Return the judge of the forecasts of a task."""
+    return JudgedPages(
+        data, label, least_share, task.labels[task.pages], task.grid.hosts[task.pages],
+        task.settings.window,
+    )  # fmt: skip
+
+
+def _page_names(grid: ContentGrid, pages: IndexArray) -> list[str]:
+    return [grid.page_names[page] for page in pages.tolist()]
 
 
 def run_methods(
@@ -93,16 +150,17 @@ def run_methods(
         has_unions = settings.with_unions and selection == UNION_SELECTION
         methods = (*EXPERT_METHODS, *(UNION_METHODS if has_unions else ()))
         forecasts += forecast_methods(task, related, methods, selection)
+        if selection in settings.pooled_selections:
+            forecasts.append(forecast_pooled(task, related, selection))
     return forecasts
 
 
 def compare_methods(
     tested: JudgedPages, forecasts: Sequence[MethodForecasts]
 ) -> list[ComparisonRow]:
-    """Compare each method with the majority, with 2D, and experts with random experts."""
+    """Compare methods with the majority, with the page alone, and experts with random experts."""
     by_name = {(forecast.method, forecast.selection): forecast for forecast in forecasts}
     majority = by_name[ForecastMethod.MAJORITY, ""]
-    single = by_name[ForecastMethod.SINGLE_EXPERT, ""]
     comparisons = [
         compare(tested, by_name[method, ""], majority)
         for method in (ForecastMethod.SINGLE_EXPERT, POOLED)
@@ -110,8 +168,10 @@ def compare_methods(
     for (method, selection), forecast in by_name.items():
         if not selection:
             continue
-        comparisons.append(compare(tested, forecast, single))
-        random = by_name.get((method, "random"))
-        if random and selection != "random":
-            comparisons.append(compare(tested, forecast, random))
+        alone = POOLED if method == POOLED else ForecastMethod.SINGLE_EXPERT
+        comparisons.append(compare(tested, forecast, by_name[alone, ""]))
+        names = [(method, name) for name in RANDOM_SELECTIONS]
+        random = [by_name[name] for name in names if name in by_name]
+        if random and selection not in RANDOM_SELECTIONS:
+            comparisons.append(compare(tested, forecast, *random))
     return comparisons

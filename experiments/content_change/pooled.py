@@ -6,6 +6,7 @@ import numpy as np
 
 from experiments.content_change.protocol import NO_SELECTION, ForecastTask, MethodForecasts
 from freshet.core.content.content_grid import ContentGrid
+from freshet.core.content.related_pages import RelatedPages
 from freshet.core.types import FloatArray, IndexArray
 from freshet.features.kernels.row_pairs import count_differences
 from freshet.features.look_patterns import PATTERN_NAMES, LookPatterns
@@ -45,14 +46,20 @@ class PooledSettings:
         )
 
 
-def forecast_pooled(task: ForecastTask, settings: PooledSettings | None = None) -> MethodForecasts:
+def forecast_pooled(
+    task: ForecastTask,
+    related: RelatedPages | None = None,
+    selection: str = NO_SELECTION,
+    settings: PooledSettings | None = None,
+) -> MethodForecasts:
     """Return the forecasts of the pooled model; it learns from all pages of the grid.
 
     A model that is trained at a step has seen the labels that were known at that step, and
-    forecasts the steps until the next training.
+    forecasts the steps until the next training. With related pages, three of its features say
+    what these did lately.
     """
     settings = settings or PooledSettings()
-    labels, features = task.labels, step_features(task.grid, task.labels)
+    labels, features = task.labels, step_features(task.grid, task.labels, related)
     chances = np.zeros(labels.shape)
     horizon, window = task.settings.horizon, task.settings.window
     for step in range(window, labels.shape[1], settings.steps_between_trainings):
@@ -62,18 +69,20 @@ def forecast_pooled(task: ForecastTask, settings: PooledSettings | None = None) 
         model = settings.make_model().fit(rows, labels[:, past].T[is_known])
         tested = features[:, step : step + settings.steps_between_trainings]
         forecast = model.predict_proba(tested.reshape(-1, tested.shape[2]))
-        chances[:, step : step + tested.shape[1]] = _chance_of_change(model, forecast).reshape(
+        chances[:, step : step + tested.shape[1]] = chance_of_change(model, forecast).reshape(
             tested.shape[:2]
         )
     chances = chances[task.pages]
-    return MethodForecasts(POOLED, NO_SELECTION, (chances > 0.5).astype(np.int32), chances)
+    return MethodForecasts(POOLED, selection, (chances > 0.5).astype(np.int32), chances)
 
 
-def step_features(grid: ContentGrid, labels: IndexArray) -> FeatureArray:
+def step_features(
+    grid: ContentGrid, labels: IndexArray, related: RelatedPages | None = None
+) -> FeatureArray:
     """Return the features of each page and step: what was known at the step of the next look."""
     _, hosts = np.unique(grid.hosts, return_inverse=True)
     looks = looks_of_grid(grid, labels, changed_words(grid))
-    visits = VisitFeatures(hosts.astype(np.int32)).add_looks(looks)
+    visits = VisitFeatures(hosts.astype(np.int32), related).add_looks(looks)
     patterns = LookPatterns(grid.page_count).add_looks(looks)
     rows = np.concatenate([visits, patterns], axis=1)
     steps = np.searchsorted(grid.times, looks.times)
@@ -96,7 +105,7 @@ def changed_words(grid: ContentGrid) -> FloatArray:
     return words
 
 
-def _chance_of_change(model: PooledForecaster, forecast: FloatArray) -> FloatArray:
+def chance_of_change(model: PooledForecaster, forecast: FloatArray) -> FloatArray:
     """Return the column of changes; if all labels were equal, there may be none."""
     classes = model.classes_.tolist()
     return forecast[:, classes.index(1)] if 1 in classes else np.zeros(len(forecast))

@@ -5,7 +5,7 @@ period would look into the test.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.features.expert_features import ExpertFeatureBuilder, FeatureSettings, UnigramKernel
 from freshet.predict.expert_problem import ExpertProblem, SlidingSettings
 from freshet.predict.sliding_window import ForecastMethod, forecast_pages
+from freshet.relate.co_change import CoChange
 from freshet.relate.content_neighbours import ContentNeighbours
 from freshet.relate.graph_distance import GraphDistance
 from freshet.relate.random_experts import RandomExperts
 from freshet.relate.relation import PageRelation
+from freshet.relate.same_host import SameHost
 from freshet.relate.temporal_similarity import CrossCorrelation, TimeWarping
 
 FILTERS = (0.3, 0.05)
@@ -30,8 +32,13 @@ SELECTIONS: Mapping[str, PageRelation] = {
     "xcorr": CrossCorrelation(),
     "dtw": TimeWarping(),
     "graph": GraphDistance(),
+    "co_change": CoChange(),
+    "same_host": SameHost(),
     "random": RandomExperts(),
+    "random_1": RandomExperts(seed=1),
+    "random_2": RandomExperts(seed=2),
 }
+RANDOM_SELECTIONS = tuple(name for name in SELECTIONS if name.startswith("random"))
 OWN_METHODS = (
     ForecastMethod.COIN,
     ForecastMethod.MAJORITY,
@@ -44,16 +51,26 @@ UNION_METHODS = (ForecastMethod.UNION, ForecastMethod.BAGGING, ForecastMethod.BO
 
 @dataclass(frozen=True, slots=True)
 class MethodForecasts:
-    """The forecasts of a method for some pages: classes and probabilities by page and step."""
+    """The forecasts of a method for some pages: classes and probabilities by page and step.
+
+    ``related_weights`` is the mean weight of each page's experts, empty for methods without.
+    """
 
     method: str
     selection: str
     classes: IndexArray
     probabilities: FloatArray
+    related_weights: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def select(self, rows: IndexArray) -> "MethodForecasts":
         """Return the forecasts of some of the pages."""
-        return replace(self, classes=self.classes[rows], probabilities=self.probabilities[rows])
+        weights = self.related_weights
+        return replace(
+            self,
+            classes=self.classes[rows],
+            probabilities=self.probabilities[rows],
+            related_weights=weights[rows] if len(weights) else weights,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +105,13 @@ def filtered_pages(labels: IndexArray, least_share: float, window: int) -> Index
     return np.flatnonzero(is_kept).astype(np.int32)
 
 
-def forecast_own(task: ForecastTask) -> list[MethodForecasts]:
+def forecast_own(
+    task: ForecastTask, methods: Sequence[ForecastMethod] = OWN_METHODS
+) -> list[MethodForecasts]:
     """Return the forecasts of the methods that look at one page only (1D and 2D)."""
     empty = np.zeros(0, np.int32)
     nobody = RelatedPages(np.zeros(task.grid.page_count + 1, np.int32), empty, np.empty(0), empty)
-    return forecast_methods(task, nobody, OWN_METHODS)
+    return forecast_methods(task, nobody, methods)
 
 
 def forecast_methods(
@@ -112,10 +131,19 @@ def forecast_methods(
             classes[method][row] = forecast.classes
             chances[method][row] = forecast.probabilities
         progress(row + 1, len(task.pages))
+    weights = mean_weights(related)[task.pages] if selection else np.empty(0)
     return [
-        MethodForecasts(method.value, selection, classes[method], chances[method])
+        MethodForecasts(method.value, selection, classes[method], chances[method], weights)
         for method in methods
     ]
+
+
+def mean_weights(related: RelatedPages) -> FloatArray:
+    """Return the mean weight of the related pages of each page; 0 if it has none."""
+    sizes = np.diff(related.starts)
+    rows = np.repeat(np.arange(len(related)), sizes)
+    sums = np.bincount(rows, related.weights, minlength=len(related))
+    return np.asarray(sums / np.maximum(sizes, 1), np.float64)
 
 
 def _problems(task: ForecastTask, related: RelatedPages) -> Iterator[ExpertProblem]:
