@@ -86,6 +86,7 @@ class BayesPolicy:
         self._threshold, self._reserve_threshold = 0.0, 0.0
         self._moved_hosts: list[int] = []
         self._fitted_period = np.nan
+        self._look_count = self._fitted_look_count = 0
 
     @property
     def nbytes(self) -> int:
@@ -115,6 +116,7 @@ class BayesPolicy:
         """Learn from looks that the page states hold already."""
         self._model.learn(looks)
         self._due_pages.mark(looks.rows)
+        self._look_count += len(looks)
 
     def release(self, pages: PageIdArray) -> None:
         """Make pages that were chosen and not visited available again."""
@@ -218,7 +220,7 @@ class BayesPolicy:
         return replace(explanation, exploration_value=float(bonuses[0]))
 
     def refit(self, now: datetime) -> None:
-        """Fit the prior and the shared events, unless that was done in the same hour."""
+        """Fit the prior and the shared events, unless that was done in the same hour before."""
         self._refit_if_due(to_epoch(now))
 
     def report(self) -> PolicyReport:
@@ -236,6 +238,8 @@ class BayesPolicy:
             "multiplier": self.multiplier,
             "threshold": self._threshold,
             "planned": self._fitted_period,
+            "look_count": self._look_count,
+            "fitted_look_count": self._fitted_look_count,
         }
         return self.page_states.state() | self._model.state() | self._sentinels.state() | plan
 
@@ -248,14 +252,17 @@ class BayesPolicy:
         self._due_pages.reset()
         self._threshold = float(state["threshold"])
         self._fitted_period = float(state["planned"])
+        self._look_count = int(state["look_count"])
+        self._fitted_look_count = int(state["fitted_look_count"])
 
     def _refit_if_due(self, seconds: float) -> None:
-        """Refit prior and shared events once per period, and mark all pages for scoring."""
+        """Refit once per period and when looks have doubled, and mark all pages for scoring."""
         period = seconds if self.cadence.in_cycles else seconds // HOUR_SECONDS
-        if period != self._fitted_period:
+        if period != self._fitted_period or self._look_count > 2 * self._fitted_look_count:
             self.page_states.bound_times(seconds)
             self._model.refit(seconds)
             self._fitted_period, self._threshold = period, 0.0
+            self._fitted_look_count = self._look_count
             self._due_pages.mark_all()
             self._sentinels.reset()
         elif len(hosts := self._model.refit_events(seconds, all_moved=False)):
