@@ -31,6 +31,7 @@ from freshet.core.types import FloatArray
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.cadence import CELL_COUNT
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
+from freshet.schedule.objectives import OUTLIER_CHANCE
 from freshet.schedule.policies import FORECASTING_POLICIES, make_policy
 
 PAGES, SMALL_HOST_PAGES = 10_000_000, 1_000_000
@@ -86,12 +87,11 @@ def learn_plainly(
 ) -> None:
     """Update the log-likelihoods of each page by one look, page by page."""
     objective, rates = default_of(policy).objective, default_of(policy).cadence.rates
-    outlier_chance = objective.outlier_chance
     for page in range(len(likelihood)):
         survival = np.exp(-rates * gaps[page])
         chance = 1 - survival if changed[page] else survival
         faded = likelihood[page] * objective.daily_retention ** gaps[page]
-        likelihood[page] = faded + np.log(outlier_chance + (1 - 2 * outlier_chance) * chance)
+        likelihood[page] = faded + np.log(OUTLIER_CHANCE + (1 - 2 * OUTLIER_CHANCE) * chance)
 
 
 def choose_plainly(

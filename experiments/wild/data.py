@@ -93,7 +93,10 @@ def open_source(source: RawTraceSource) -> Trace:
 
 
 def with_recorded_moments(trace: Trace, histories: Sequence[PageHistory], start: datetime) -> Trace:
-    """Return a trace of the same pages whose changes have their recorded moments."""
+    """Return a trace of the same pages whose changes have their recorded moments.
+
+    Its site-wide days are those of the given trace; they are not counted again.
+    """
     start_seconds = to_epoch(start)
     end_seconds = start_seconds + trace.cycles * DAY_SECONDS
     times = [

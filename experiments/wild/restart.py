@@ -17,8 +17,8 @@ from freshet.backtest.continuous.ground_truth import GroundTruth, ground_truth_o
 from freshet.backtest.trace_formats.open_trace import open_trace
 from freshet.core.clock import from_epoch, monotonic_seconds
 from freshet.core.policy import RefittingPolicy, ReportingPolicy
-from freshet.core.tables import DAY_SECONDS, HostCaps, PageTable, VisitTable
-from freshet.crawl.history_replay import concatenate_visits, replay_visits
+from freshet.core.tables import DAY_SECONDS, HostCaps, PageTable, VisitTable, concatenate_tables
+from freshet.crawl.history_replay import replay_visits
 from freshet.crawl.policy_state import (
     STATE_INTERVAL,
     StoredPolicyState,
@@ -140,7 +140,7 @@ def _resumed(crawl: LiveLikeCrawl, state: str, visit_count: int) -> RefittingPol
 def _replay(policy: RefittingPolicy, visits: Sequence[VisitTable]) -> None:
     page_count = len(policy.state()["ids"])
     replay_visits(
-        policy, concatenate_visits(visits), page_count, lambda step, _: policy.learn(step)
+        policy, concatenate_tables(visits), page_count, lambda step, _: policy.learn(step)
     )
 
 

@@ -1,4 +1,4 @@
-"""The policies that are compared: all of the program, ceilings, and the default without a part."""
+"""The policies that are compared: all of the program, references, the default without parts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,8 @@ from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.policies import POLICY_NAMES
 
 ROUND_ROBIN = "age"
-CEILINGS = ("known-rate-changes", "known-rate")
+# They know the mean rate of every page; other policies may do better.
+REFERENCES = ("known-rate-changes", "known-rate")
 DEFAULTS = ("bayes-changes", "bayes-freshness")
 RULES = (ROUND_ROBIN, "nutch", "stormcrawler")
 
@@ -27,9 +28,9 @@ class PolicyVariant:
 
 
 def compared_policies(*, all_rules: bool = True) -> list[PolicyVariant]:
-    """Return the default policies, all rules or only those of crawlers, and the ceilings."""
+    """Return the default policies, all rules or only those of crawlers, and the references."""
     names = POLICY_NAMES if all_rules else (*RULES, *DEFAULTS)
-    return [named_policy(name) for name in (*names, *CEILINGS)]
+    return [named_policy(name) for name in (*names, *REFERENCES)]
 
 
 def named_policy(name: str) -> PolicyVariant:

@@ -56,7 +56,7 @@ def next_choices(session: CrawlSession, clock: FixedClock) -> Sequence[int]:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_crawl_that_starts_again_chooses_as_before(folder: Path, policy: str) -> None:
+def test_after_an_orderly_end_the_choices_are_the_same(folder: Path, policy: str) -> None:
     use_policy(folder, policy)
     rng, clock = np.random.default_rng(3), FixedClock(NOON)
     for restart in range(2):

@@ -74,7 +74,7 @@ def test_a_page_not_seen_since_a_release_of_its_site_has_probably_changed(
         f"9 of 11 pages of this site looked at since {format_recent(since, NOW)} had changed"
     )
     assert lines["changed with it"] == (
-        f"{event.chance:.0%} likely; such changes do not count for the page's own rate"
+        f"{event.chance:.0%} likely; such changes count less for the page's own rate"
     )
     assert timedelta(0) < NOW - since <= timedelta(days=2)
     assert 0.5 < event.chance <= explanation.chance

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.schedule.bayes_policy import BayesPolicy
-from freshet.schedule.objectives import OBJECTIVES, ObjectiveName, PageScores, days_below_multiplier
+from freshet.schedule.objectives import ObjectiveName, PageScores, days_below_multiplier
 from tests.schedule.bayes_samples import bayes_policy, choose, crawled_policy, pages, visits
 
 OBJECTIVE_NAMES: tuple[ObjectiveName, ...] = ("changes", "freshness")
@@ -239,14 +239,14 @@ def test_no_value_reaches_the_multiplier_sooner_than_the_bound(
         return 1 - survival if objective == "changes" else (1 - (1 + rate * days) * survival) / rate
 
     scores = PageScores(np.array([age]), np.array([0.5]), np.array([value(age)]))
-    (days,) = days_below_multiplier(scores, times * value(age), OBJECTIVES[objective])
+    (days,) = days_below_multiplier(scores, times * value(age))
     assert days > 0
     assert value(age + days) <= times * value(age) * (1 + 1e-6)
 
 
 def test_a_page_of_age_zero_is_scored_again_soon_and_one_of_value_zero_never() -> None:
     scores = PageScores(np.array([0.0, 2.0]), np.zeros(2), np.zeros(2))
-    days = days_below_multiplier(scores, 0.5, OBJECTIVES["freshness"])
+    days = days_below_multiplier(scores, 0.5)
     assert days.tolist() == [1 / 1440, np.inf]
 
 

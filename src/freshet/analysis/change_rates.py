@@ -14,7 +14,7 @@ from freshet.measure.statistics.page_summary import UNKNOWN_MARK, MarkArray
 from freshet.schedule.cadence import CELL_COUNT, CONTINUOUS_CADENCE
 from freshet.schedule.columns import ColumnSpec
 from freshet.schedule.forecast_model import FIRST_PRIOR_STEPS
-from freshet.schedule.objectives import OBJECTIVES
+from freshet.schedule.objectives import OUTLIER_CHANCE
 from freshet.schedule.page_states import PageStates
 from freshet.schedule.posterior import RatePosterior
 from freshet.schedule.prior import HierarchicalPrior
@@ -48,9 +48,7 @@ def fit_rates(
         np.full(len(look_marks), -1, np.int32),
     )
     states = PageStates(None, {"likelihood": ColumnSpec(np.float32, width=CELL_COUNT)})
-    posterior = RatePosterior(
-        CONTINUOUS_CADENCE.rates, OBJECTIVES["freshness"].outlier_chance, NO_DECAY
-    )
+    posterior = RatePosterior(CONTINUOUS_CADENCE.rates, OUTLIER_CHANCE, NO_DECAY)
     states.add(table)
     looks = states.add_visits(visits)
     posterior.add_looks(states.column("likelihood"), looks, np.zeros(len(looks)))

@@ -61,7 +61,10 @@ class SiteWideDays:
 def find_site_wide_days(
     table: PageDayTable, site_of_page: IndexArray, names: Sequence[str]
 ) -> tuple[SiteWideDay, ...]:
-    """Return the days on which more than 20 pages of a site were observed and 40 % changed.
+    """Return the site-wide days.
+
+    These are the days on which more than 20 pages of a site were observed, and more than 40 % of
+    them changed.
 
     ``site_of_page`` has the index of each page's site in ``names``, -1 for pages of no site.
     """

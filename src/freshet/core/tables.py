@@ -5,8 +5,9 @@ are epoch seconds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 NO_VISIT_LIMIT = 1 << 31
-DAY_SECONDS = 86_400.0
+HOUR_SECONDS, DAY_SECONDS = 3_600.0, 86_400.0
 NEVER_SEEN_REASON = "nothing seen yet"
 MIN_REGULAR_LOOKS, REGULAR_CHANCE = 10, 0.9
 SENTINEL_REASON = "to learn whether its site has changed"
@@ -76,6 +77,17 @@ class VisitTable:
 
     def __len__(self) -> int:
         return len(self.pages)
+
+
+ColumnTable = TypeVar("ColumnTable", PageTable, VisitTable)
+
+
+def concatenate_tables(tables: Sequence[ColumnTable]) -> ColumnTable:
+    """Return the rows of all tables, at least one, in one table."""
+    columns = (column.name for column in fields(tables[0]))
+    return type(tables[0])(
+        *(np.concatenate([getattr(table, name) for table in tables]) for name in columns)
+    )
 
 
 @dataclass(frozen=True, slots=True)

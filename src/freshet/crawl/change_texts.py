@@ -7,10 +7,10 @@ from freshet.core.clock import from_epoch
 from freshet.core.humanize import change_interval_text
 from freshet.core.local_time import format_recent
 from freshet.core.tables import SharedEventReport
+from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS
 
 # Shared events are worth a line if they come more often than every 20 days.
 FREQUENT_EVENT_RATE = 0.05
-DAY_HOURS = 24
 
 
 def regular_interval_text(rate: float) -> str:

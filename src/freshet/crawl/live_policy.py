@@ -1,7 +1,7 @@
 """Builds the policy of a live crawl from a collection's pages and visits, and keeps it current."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
@@ -19,14 +19,11 @@ from freshet.core.tables import (
     PageIdArray,
     PageTable,
     VisitTable,
+    concatenate_tables,
     hash_names,
 )
 from freshet.core.types import Change, Page, Visit
-from freshet.crawl.history_replay import (
-    concatenate_visits,
-    first_replayed_time,
-    replay_visits,
-)
+from freshet.crawl.history_replay import first_replayed_time, replay_visits
 from freshet.crawl.policy_state import (
     StoredPolicyState,
     outdated_pages,
@@ -39,7 +36,7 @@ from freshet.schedule.model_file import resolve_policy
 from freshet.schedule.policies import FormulaRanking, make_policy
 from freshet.schedule.visit_steps import select_visits
 
-# Enough pages of one host and directory to learn shared events and look-around clocks.
+# Enough pages of one host and directory to learn shared events.
 WARM_UP_PAGES = 8
 PLANNABLE_OBJECTIVES = ("freshness", "changes")
 
@@ -126,7 +123,7 @@ def _replayed_policy(
         earlier = select_visits(bounded, ~is_replayed)
         learn(earlier, earlier)
     if isinstance(policy, RefittingPolicy) and replayed:
-        replay_visits(policy, concatenate_visits(replayed), page_count, learn)
+        replay_visits(policy, concatenate_tables(replayed), page_count, learn)
     with isolate_faults("continuing from its last report", f"policy {policy.name}"):
         resume_policy(catalog, policy)
     return policy
@@ -145,12 +142,12 @@ def _resumed_policy(
     if not (isinstance(policy, RefittingPolicy) and tables and page_tables):
         return None
     with isolate_faults("continuing from its stored state", f"policy {policy.name}"):
-        pages, history = concatenate_pages(page_tables), concatenate_visits(tables)
+        pages, history = concatenate_tables(page_tables), concatenate_tables(tables)
         history = replace(history, times=np.minimum(history.times, latest))
         lookup = PageLookup(partial(_load_pages, catalog, settings), partial(_visits_of, history))
         restore_policy(policy, stored, pages)
         if newer:
-            visits = concatenate_visits(newer)
+            visits = concatenate_tables(newer)
             visits = replace(visits, times=np.minimum(visits.times, latest))
             replay_visits(
                 policy, visits, len(pages), lambda step, _: learn_visits(policy, step, lookup)
@@ -275,14 +272,6 @@ def page_table(
         hash_names(pages.directories),
         np.array(importance, np.float64),
         np.full(len(pages.ids), np.nan),
-    )
-
-
-def concatenate_pages(tables: Sequence[PageTable]) -> PageTable:
-    """Return the pages of all tables in one."""
-    columns = (column.name for column in fields(PageTable))
-    return PageTable(
-        *(np.concatenate([getattr(table, name) for table in tables]) for name in columns)
     )
 
 

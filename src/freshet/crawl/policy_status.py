@@ -1,7 +1,8 @@
 """The report of the policy of a crawl: stored in the catalog, shown, and returned after a restart.
 
-After a restart a policy learns all visits again, but it cannot learn its weights and its multiplier
-from them. The crawl stores these every hour and when it ends.
+The report has the weights and the multiplier of the policy, which cannot be learned from the visits
+alone. The crawl stores it every hour and when it ends. A restart needs it where the stored state of
+the whole policy (``policy_state.py``) cannot be used.
 """
 
 import json

@@ -32,7 +32,7 @@ from freshet.record.writer_lock import is_crawl
 NOT_VERIFIED = "not verified (verify_tls is false): anyone on the way could answer in its place"
 MAX_PREVIEWED_VISITS = 2_000
 STEADY_CLOCK_MARGIN = 0.05
-NOT_ITS_OWN = "such changes do not count for the page's own rate"
+COUNTS_LESS = "such changes count less for the page's own rate"
 BUDGET_SPENT = "today's budget is spent; the next requests go out after midnight UTC"
 
 
@@ -250,8 +250,8 @@ def _forecast_lines(
 def _unseen_event_text(event: SharedEventReport) -> str:
     """Say how likely a shared event has changed the page, and that it is no change of its own."""
     if event.is_seen:
-        return f"this page has been looked at since; {NOT_ITS_OWN}"
-    return f"{percent_text(event.chance)} likely; {NOT_ITS_OWN}"
+        return f"this page has been looked at since; {COUNTS_LESS}"
+    return f"{percent_text(event.chance)} likely; {COUNTS_LESS}"
 
 
 def _value_lines(explanation: PolicyExplanation, importance: float) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.policy import PolicyReport
 from freshet.core.tables import (
     DAY_SECONDS,
+    HOUR_SECONDS,
     ChoiceTable,
     HostCaps,
     PageIdArray,
@@ -46,7 +47,6 @@ from freshet.schedule.page_states import LookBatch, PageStates, RevisitDelays
 from freshet.schedule.sentinels import Sentinels
 from freshet.schedule.top_k import RowPositions, kth_highest, tie_breaker
 
-HOUR_SECONDS = 3_600.0
 MIN_RESERVE, RESERVE_SHARE, MAX_RESERVE_RATIO = 1024, 256, 1.25
 # The pages of a host with so many pages are scored after an event only if a bound allows it.
 MIN_BOUNDED_PAGES = 4096
@@ -305,7 +305,7 @@ class BayesPolicy:
     def _defer(self, rows: NDArray[np.intp], scores: PageScores, seconds: float) -> None:
         """Set when pages below the threshold may reach it, if nothing else is learned."""
         scores = replace(scores, ages=self._model.growth_days(rows, scores.ages, seconds))
-        days = days_below_multiplier(scores, self._threshold, self.objective)
+        days = days_below_multiplier(scores, self._threshold)
         self._due_pages.defer(rows, seconds + DAY_SECONDS * days)
 
     def _choose_rows(

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freshet.core.bursts import BurstKind, BurstProgress
-from freshet.core.tables import DAY_SECONDS, PageIdArray, VisitTable
+from freshet.core.tables import DAY_SECONDS, HOUR_SECONDS, PageIdArray, VisitTable
 from freshet.core.types import IndexArray
 
-MINUTE_SECONDS, HOUR_SECONDS = 60.0, 3_600.0
+MINUTE_SECONDS = 60.0
 FAST_OFFSETS = (0.0, 2 * MINUTE_SECONDS, 16 * MINUTE_SECONDS, 32 * MINUTE_SECONDS)
 SAMPLE_OFFSETS = {BurstKind.FAST: FAST_OFFSETS, BurstKind.INSTANT: (0.0, 0.0)}
 BURST_INTERVAL = 4 * HOUR_SECONDS

@@ -14,15 +14,21 @@ from freshet.schedule.columns import row_blocks
 from freshet.schedule.hosts.publication_times import PublicationTimes
 from freshet.schedule.hosts.shared_events import SharedEvents
 from freshet.schedule.kernels.posterior import Exposure, days_to_first_change, survival_of_cells
+from freshet.schedule.kernels.value_bounds import MINUTE_IN_DAYS
 from freshet.schedule.kernels.visit_values import weigh_values
-from freshet.schedule.objectives import CrawlObjective, PageScores, concatenate_scores
+from freshet.schedule.objectives import (
+    OUTLIER_CHANCE,
+    CrawlObjective,
+    PageScores,
+    concatenate_scores,
+)
 from freshet.schedule.page_states import LookBatch, PageStates
 from freshet.schedule.posterior import RatePosterior
 from freshet.schedule.prior import HierarchicalPrior
 
 PRIOR_STEPS, FIRST_PRIOR_STEPS = 2, 6
 MIN_SURVIVAL = 1e-3
-SLOPE_DAYS = 1 / 1440
+SLOPE_DAYS = MINUTE_IN_DAYS
 
 
 class ForecastModel:
@@ -41,9 +47,7 @@ class ForecastModel:
         self.objective = objective
         self.cadence = cadence
         self.seed = seed
-        self.posterior = RatePosterior(
-            cadence.rates, objective.outlier_chance, objective.daily_retention
-        )
+        self.posterior = RatePosterior(cadence.rates, OUTLIER_CHANCE, objective.daily_retention)
         self.prior = HierarchicalPrior(cadence.rates)
         self.events = SharedEvents() if has_events else None
         self.publication_times = PublicationTimes() if has_events else None

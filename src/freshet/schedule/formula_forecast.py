@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from freshet.core.tables import DAY_SECONDS, BoolArray, PolicyExplanation
+from freshet.core.tables import DAY_SECONDS, HOUR_SECONDS, BoolArray, PolicyExplanation
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.cadence import CrawlCadence
 from freshet.schedule.explanation import explain_page_value
@@ -20,7 +20,6 @@ from freshet.schedule.objectives import OBJECTIVES
 from freshet.schedule.page_states import LookBatch, PageStates
 from freshet.schedule.ranking_rules import RowArray
 
-HOUR_SECONDS = 3_600.0
 PRIOR_REFIT_SECONDS = 7 * DAY_SECONDS
 WHOLE_DAYS = 512
 MAX_FITTED_LOOKS = 2_000_000

@@ -15,6 +15,7 @@ from freshet.core.types import FloatArray
 from freshet.schedule.columns import SmallFloatArray
 from freshet.schedule.forecast_model import SLOPE_DAYS, ForecastModel
 from freshet.schedule.kernels import value_bounds as kernels
+from freshet.schedule.objectives import GROWTH_EXPONENT
 from freshet.schedule.top_k import kth_highest
 
 CLASS_AGES = kernels.class_ages()
@@ -43,7 +44,7 @@ class HostBounds:
     def defer(self, model: ForecastModel, limit: float, level: float, now: float) -> None:
         """Defer pages with a bound below a limit until they may reach a level."""
         states = model.page_states
-        options = (limit, level, now, float(model.objective.growth_exponent))
+        options = (limit, level, now, float(GROWTH_EXPONENT))
         columns = (states.last_look, states.column("due"))
         kernels.defer_rows(self.rows, self.bounds, columns, self.growth_days, options)
 

@@ -1,8 +1,9 @@
 """The value of a look under an objective, and how soon it can reach a given value.
 
-Under ``changes`` the value is the chance that the page has changed. Under ``freshness`` it is the
-fresh time that a look now gains over a later one: (1 - (1 + λx)e^{-λx})/λ days for a page of rate λ
-and age x, averaged over the posterior.
+Under ``changes`` the value is the chance that the page has changed, less a part of what waiting
+would add to it (``kernels/visit_values.py``). Under ``freshness`` it is the fresh time that a look
+now gains over a later one: (1 - (1 + λx)e^{-λx})/λ days for a page of rate λ and age x, averaged
+over the posterior.
 """
 
 from collections.abc import Sequence
@@ -13,34 +14,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray
+from freshet.schedule.kernels.value_bounds import MINUTE_IN_DAYS
 
 ObjectiveName = Literal["changes", "freshness"]
 
-MINUTE_IN_DAYS = 1 / 1440
+# The chance that the result of a look is misleading.
+OUTLIER_CHANCE = 1e-3
+# A value grows at most like this power of the age.
+GROWTH_EXPONENT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlObjective:
-    """An objective and the parameters of learning for it.
+    """An objective and how fast a page's evidence fades under it.
 
-    ``outlier_chance`` is the chance that a look's result is misleading, ``daily_retention`` the
-    share of its evidence that remains after a day, and ``growth_exponent`` bounds the growth of the
-    value: it grows at most like that power of the age.
+    ``daily_retention`` is the share of the earlier evidence that remains at a look a day or more
+    after the one before; after a shorter gap more remains.
     """
 
     name: ObjectiveName
-    outlier_chance: float
     daily_retention: float
-    growth_exponent: int
 
 
 OBJECTIVES: dict[ObjectiveName, CrawlObjective] = {
-    "changes": CrawlObjective(
-        "changes", outlier_chance=1e-3, daily_retention=0.9, growth_exponent=2
-    ),
-    "freshness": CrawlObjective(
-        "freshness", outlier_chance=1e-3, daily_retention=0.95, growth_exponent=2
-    ),
+    "changes": CrawlObjective("changes", daily_retention=0.9),
+    "freshness": CrawlObjective("freshness", daily_retention=0.95),
 }
 
 
@@ -68,15 +66,12 @@ def concatenate_scores(parts: Sequence[PageScores]) -> PageScores:
     )
 
 
-def days_below_multiplier(
-    scores: PageScores, multiplier: float, objective: CrawlObjective
-) -> FloatArray:
+def days_below_multiplier(scores: PageScores, multiplier: float) -> FloatArray:
     """Return a lower bound on the days for which values stay below a multiplier.
 
-    A chance grows at most in proportion to the age and a gain at most to its square. The ages are
-    the days in which the exposure doubles. A page of age 0 has no value to extrapolate from and
-    gets one minute.
+    Values grow at most in proportion to the square of the age. The ages are the days in which the
+    exposure doubles. A page of age 0 has no value to extrapolate from and gets one minute.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        factors = (multiplier / scores.values) ** (1 / objective.growth_exponent)
+        factors = (multiplier / scores.values) ** (1 / GROWTH_EXPONENT)
         return np.where(scores.ages > 0, scores.ages * (factors - 1), MINUTE_IN_DAYS)

@@ -25,7 +25,8 @@ class RatePosterior:
     """Learning of rate posteriors from looks, on a grid of rates.
 
     ``outlier_chance`` is the chance that a look's result is wrong, ``daily_retention`` the share of
-    its evidence that remains after a day. Likelihoods are stored as logarithms, a row per page.
+    the earlier evidence that remains at a look a day or more after the one before.
+    Likelihoods are stored as logarithms, a row per page.
     """
 
     rates: FloatArray

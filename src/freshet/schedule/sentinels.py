@@ -17,7 +17,7 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import NOT_FOUND
 from freshet.schedule.forecast_model import ForecastModel
 from freshet.schedule.kernels import sentinels as kernels
-from freshet.schedule.objectives import PageScores
+from freshet.schedule.objectives import GROWTH_EXPONENT, PageScores
 
 # The share of a host's pages whose visits gain from an event that is noticed in time.
 GAINING_SHARE = 0.05
@@ -128,7 +128,7 @@ class Sentinels:
         """Return the highest values that pages can have before their bounds are found again."""
         days = self._model.growth_days(rows, scores.ages, now)
         with np.errstate(divide="ignore", invalid="ignore"):
-            growth = (1.0 + BOUND_DAYS / days) ** self._model.objective.growth_exponent
+            growth = (1.0 + BOUND_DAYS / days) ** GROWTH_EXPONENT
             bounds = BOUND_MARGIN * scores.values * growth
         return np.where(np.isnan(bounds), np.inf, bounds)
 

@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tables import DAY_SECONDS, VisitTable
+from freshet.core.tables import DAY_SECONDS, HOUR_SECONDS, VisitTable
 from freshet.core.types import FloatArray
 
 # A crawl fits its policy every hour. So does the replay of the last days; it fits less often in
 # earlier days, and in large collections.
 HOURLY_DAYS, EARLIER_STEP_HOURS, MAX_STEP_HOURS = 30.0, 6.0, 24.0
 PAGES_PER_HOUR = 20_000
-HOUR_SECONDS = 3_600.0
 
 
 def replay_steps(times: FloatArray, page_count: int) -> FloatArray:
