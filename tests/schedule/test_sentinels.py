@@ -31,7 +31,7 @@ def test_the_best_page_of_each_host_is_its_sentinel(objective: ObjectiveName) ->
     values = np.linspace(0.1, 0.2, len(rows))
     values[[7, 50]] = 0.9, np.inf
     policy._sentinels.consider(rows, values)
-    bonuses = policy._sentinels.bonuses(rows, policy.page_scores(rows, NOW), NOW, 0.25)
+    bonuses = policy._sentinels.bonuses(rows, NOW, 0.25)
     assert np.flatnonzero(bonuses).tolist() == [7, 79]
     hazard = policy._model.events.unconfirmed_hazards(
         np.zeros(1, np.int32), np.array([4.0]), np.array([10.0])
@@ -76,12 +76,25 @@ def test_the_multiplier_moves_if_every_chosen_page_is_a_sentinel(objective: Obje
     assert policy.multiplier == pytest.approx(before + (best_value - before) / SMOOTHING_VISITS)
 
 
+def test_an_explanation_does_not_move_the_bounds_of_sentinels() -> None:
+    policy = quiet_policy("changes")
+    policy.choose(from_epoch(NOW), 2, HostCaps())
+    before = policy._sentinels._bounds.copy()
+    assert np.isfinite(before).any()
+    values = [
+        policy.explain(page, from_epoch(NOW + DAY_SECONDS)).exploration_value
+        for page in range(2 * HOST_PAGES)
+    ]
+    assert max(values) > 0
+    assert np.array_equal(policy._sentinels._bounds, before)
+
+
 def test_sentinels_stay_the_same_pages_when_others_are_forgotten() -> None:
     policy = quiet_policy("changes")
     policy._sentinels.consider(np.array([7, 50]), np.array([0.3, 0.2]))
     policy.forget(np.array([3, 50, 60]))
     rows = np.arange(len(policy.page_states))
-    bonuses = policy._sentinels.bonuses(rows, policy.page_scores(rows, NOW), NOW, 0.1)
+    bonuses = policy._sentinels.bonuses(rows, NOW, 0.1)
     assert policy.page_states.ids[np.flatnonzero(bonuses)].tolist() == [7]
 
 

@@ -215,8 +215,7 @@ class BayesPolicy:
             self._refit_if_due(to_epoch(now))
         plan, rows = (self.name, self.multiplier), np.array([row])
         explanation = explain_page_value(self._model, row, to_epoch(now), plan)
-        scores = self._model.page_scores(rows, to_epoch(now))
-        bonuses = self._sentinels.bonuses(rows, scores, to_epoch(now), self.multiplier)
+        bonuses = self._sentinels.bonuses(rows, to_epoch(now), self.multiplier)
         return replace(explanation, exploration_value=float(bonuses[0]))
 
     def refit(self, now: datetime) -> None:
@@ -320,7 +319,7 @@ class BayesPolicy:
         else:
             rows, scores = self._rows_above_threshold(rows, seconds, reserve)
         draw = tie_breaker(self.seed, seconds)
-        ranks = scores.values + self._sentinels.bonuses(rows, scores, seconds, self.multiplier)
+        ranks = self._ranks(rows, scores, seconds)
         chosen = self.page_states.select_top_k(rows, ranks, k, caps, draw)
         lowest = float(ranks[chosen].min(initial=np.inf)) if len(chosen) == k else -np.inf
         sentinels = self._sentinels.worth(lowest, self._threshold, self.multiplier)
@@ -330,8 +329,13 @@ class BayesPolicy:
             return rows, scores, chosen
         rows = np.concatenate((rows, added))
         scores = concatenate_scores([scores, self._model.page_scores(added, seconds)])
-        ranks = scores.values + self._sentinels.bonuses(rows, scores, seconds, self.multiplier)
+        ranks = self._ranks(rows, scores, seconds)
         return rows, scores, self.page_states.select_top_k(rows, ranks, k, caps, draw)
+
+    def _ranks(self, rows: NDArray[np.intp], scores: PageScores, seconds: float) -> FloatArray:
+        """Return values with the bonuses of sentinels, whose bounds are set."""
+        self._sentinels.set_bounds(rows, scores, seconds)
+        return scores.values + self._sentinels.bonuses(rows, seconds, self.multiplier)
 
     def _rows_above_threshold(
         self, rows: NDArray[np.intp], seconds: float, reserve: int

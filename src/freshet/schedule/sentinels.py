@@ -103,26 +103,39 @@ class Sentinels:
         best = (self._best_rows, self._best_values, self._bounds)
         kernels.keep_best_rows(rows, values, states.host, has_events, best)
 
-    def bonuses(
-        self, rows: NDArray[np.intp], scores: PageScores, now: float, multiplier: float
-    ) -> FloatArray:
+    def bonuses(self, rows: NDArray[np.intp], now: float, multiplier: float) -> FloatArray:
         """Return what the result of a look at each page is worth beyond its own value."""
-        bonuses = np.zeros(len(rows))
-        events, states = self._model.events, self._model.page_states
-        if events is None or not len(self._best_rows):
-            return bonuses
-        positions = np.flatnonzero(self._best_rows[states.host[rows]] == rows)
-        sentinel_rows = rows[positions]
-        hosts, ends = states.host[sentinel_rows], np.full(len(positions), now / DAY_SECONDS)
-        begins = ends - states.days_since_look(sentinel_rows, now, never=0.0)
-        hazards = events.unconfirmed_hazards(hosts, begins, ends)
-        pages = GAINING_SHARE * events.page_counts(hosts)
-        bonuses[positions] = pages * self._gain(sentinel_rows, multiplier) * -np.expm1(-hazards)
-        later_hazards = events.unconfirmed_hazards(hosts, begins, ends + BOUND_DAYS)
-        self._bounds[hosts, 0] = BOUND_MARGIN * pages * -np.expm1(-later_hazards)
-        self._bounds[hosts, 1] = BOUND_MARGIN * states.importance[sentinel_rows]
-        self._bounds[hosts, 2] = self._value_bounds(sentinel_rows, scores[positions], now)
+        bonuses, are_sentinels = np.zeros(len(rows)), self._are_among(rows)
+        sentinel_rows = rows[are_sentinels]
+        pages = self._gaining_pages(sentinel_rows, now, 0.0)
+        bonuses[are_sentinels] = pages * self._gain(sentinel_rows, multiplier)
         return bonuses
+
+    def set_bounds(self, rows: NDArray[np.intp], scores: PageScores, now: float) -> None:
+        """Set the bounds of the sentinels among pages that were scored."""
+        are_sentinels, states = self._are_among(rows), self._model.page_states
+        sentinel_rows = rows[are_sentinels]
+        hosts, pages = (
+            states.host[sentinel_rows],
+            self._gaining_pages(sentinel_rows, now, BOUND_DAYS),
+        )
+        self._bounds[hosts, 0] = BOUND_MARGIN * pages
+        self._bounds[hosts, 1] = BOUND_MARGIN * states.importance[sentinel_rows]
+        self._bounds[hosts, 2] = self._value_bounds(sentinel_rows, scores[are_sentinels], now)
+
+    def _gaining_pages(self, rows: NDArray[np.intp], now: float, days: float) -> FloatArray:
+        """Return how many pages of each page's host an event by then would make worth a visit.
+
+        It is the expected number for events up to some days from now that no look has confirmed.
+        """
+        events, states = self._model.events, self._model.page_states
+        if events is None:
+            return np.zeros(len(rows))
+        hosts, ends = states.host[rows], np.full(len(rows), now / DAY_SECONDS)
+        begins = ends - states.days_since_look(rows, now, never=0.0)
+        hazards = events.unconfirmed_hazards(hosts, begins, ends + days)
+        pages = (GAINING_SHARE * events.page_counts(hosts)).astype(np.float64)
+        return pages * -np.expm1(-hazards)
 
     def _value_bounds(self, rows: NDArray[np.intp], scores: PageScores, now: float) -> FloatArray:
         """Return the highest values that pages can have before their bounds are found again."""

@@ -1,6 +1,7 @@
 """Simulated crawls of a small generated trace."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from experiments.wild import __main__ as command
@@ -12,6 +13,7 @@ from experiments.wild.experiment import (
     experiment_sources,
     run_tasks,
 )
+from experiments.wild.variants import DEFAULTS
 
 SMALL = ExperimentSize((0.05,), seeds=2, is_quick=True, processes=1)
 
@@ -48,6 +50,13 @@ def test_a_default_policy_is_crawled_without_each_of_its_parts(
     assert names == ["bayes-changes without a part", "bayes-freshness without a part"]
     list(run_tasks(None, [CrawlTask("generated", names[0], 0.05, "cold")], SMALL))
     assert [policy.name for policy in changed_policies] == ["bayes-changes"] * 2
+
+
+@pytest.mark.parametrize("part", variants.ABLATED_PARTS)
+def test_a_default_policy_crawls_without_a_part(part: str) -> None:
+    tasks = [CrawlTask("generated", f"{name} without {part}", 0.05, "cold") for name in DEFAULTS]
+    size = replace(SMALL, seeds=1)
+    assert [result.changerate > 0 for result in run_tasks(None, tasks, size)] == [True, True]
 
 
 def test_without_data_the_output_says_so(

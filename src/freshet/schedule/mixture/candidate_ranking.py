@@ -41,20 +41,25 @@ class CandidateRanking:
         self._period = np.nan
 
     def choose_rows(self, now: float, k: int, caps: HostCaps) -> NDArray[np.intp]:
+        """Return the rows of the k best pages within host limits, and count them as chosen."""
+        rows = self.best_rows(now, k, caps)
+        self._chosen_count += len(rows)
+        return rows
+
+    def best_rows(self, now: float, k: int, caps: HostCaps) -> NDArray[np.intp]:
         """Return the rows of the k best pages within host limits, best first."""
         period = now // CANDIDATE_SECONDS
         if period != self._period or 2 * self._chosen_count > len(self._candidates):
-            self._candidates = self._best_rows(now, caps)
+            self._candidates = self._find_candidates(now, caps)
             self._period, self._chosen_count = period, 0
         states = self._page_states
         rows = states.eligible_rows(now, caps, candidates=self._candidates)
         values = self._score(states, rows, now) * states.look_chances(rows)
         positions = states.select_top_k(rows, values, k, caps, tie_breaker(self._seed, now))
-        self._chosen_count += len(positions)
-        chosen_rows: NDArray[np.intp] = rows[positions]
-        return chosen_rows
+        best_rows: NDArray[np.intp] = rows[positions]
+        return best_rows
 
-    def _best_rows(self, now: float, caps: HostCaps) -> NDArray[np.intp]:
+    def _find_candidates(self, now: float, caps: HostCaps) -> NDArray[np.intp]:
         """Return the rows of the candidates: all rows if they are few."""
         count = max(MIN_CANDIDATES, len(self._page_states) // CANDIDATE_DIVISOR)
         if count >= len(self._page_states):

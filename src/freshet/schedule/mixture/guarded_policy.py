@@ -130,22 +130,22 @@ class GuardedPolicy:
         self.judge.update(to_epoch(now) / DAY_SECONDS)
         seen = np.flatnonzero(np.isfinite(choices.ages))
         counts = self._visits_of_alternatives(len(seen) if len(choices) == k else 0)
-        overdue_count = self._overdue_visits.count(to_epoch(now), len(seen), caps)
-        counts[-1] = max(counts[-1], min(overdue_count, len(seen) - counts[:-1].sum()))
+        overdue_rows = self._overdue_rows(now, choices, caps)[: len(seen) - counts[:-1].sum()]
+        counts[-1] = max(counts[-1], len(overdue_rows))
         self._overdue_visits.add_visits(len(seen))
         if not counts.any():
             return choices
-        is_sentinel = _flags(choices)[seen]
-        replaced = seen[np.lexsort((choices.values[seen], is_sentinel))[: counts.sum()]]
+        replaced = self._positions_to_replace(choices, overdue_rows, caps)[: counts.sum()]
         replaced_pages = choices.pages[replaced]
         self._release(self._page_states.find_rows(replaced_pages))
-        parts = [_select(choices, np.setdiff1d(np.arange(k), replaced))]
-        for number, count in enumerate(counts.tolist()):
+        parts = [_select(choices, np.setdiff1d(np.arange(len(choices)), replaced))]
+        # Overdue pages come first, because their hosts were given room for them.
+        for number in (1, 0) if len(overdue_rows) else (0, 1):
             rest = self._remaining_caps(caps, parts)
-            probes = self._choose_by_alternative(number, now, count, rest)
+            probes = self._choose_by_alternative(number, now, int(counts[number]), rest)
             is_other = ~np.isin(probes.pages, replaced_pages)
             parts.append(replace(probes, exploratory=_flags(probes) & is_other))
-        missing = k - sum(map(len, parts))
+        missing = len(choices) - sum(map(len, parts))
         if missing:
             parts.append(self._choose_by_default(now, missing, self._remaining_caps(caps, parts)))
         return _join(parts)
@@ -257,6 +257,36 @@ class GuardedPolicy:
         before = np.cumsum(counts) - counts
         visits: NDArray[np.intp] = np.clip(k - before, 0, counts)
         return visits
+
+    def _overdue_rows(
+        self, now: datetime, choices: ChoiceTable, caps: HostCaps
+    ) -> NDArray[np.intp]:
+        """Return the overdue pages to visit within the room that choices never seen leave."""
+        unseen = np.flatnonzero(~np.isfinite(choices.ages))
+        if len(unseen):
+            caps = self._remaining_caps(caps, [_select(choices, unseen)])
+        return self._overdue_visits.next_rows(to_epoch(now), len(choices) - len(unseen), caps)
+
+    def _positions_to_replace(
+        self, choices: ChoiceTable, overdue_rows: NDArray[np.intp], caps: HostCaps
+    ) -> NDArray[np.intp]:
+        """Return the choices of pages seen before, those to replace first.
+
+        Those are choices at hosts that have no room for their overdue pages, then the least
+        valuable ones, and sentinels last.
+        """
+        seen, states = np.flatnonzero(np.isfinite(choices.ages)), self._page_states
+        order = seen[np.lexsort((choices.values[seen], _flags(choices)[seen]))]
+        hosts, host_count = states.host[states.find_rows(choices.pages)], len(states.hosts)
+        room = states.host_limits(caps) - np.bincount(hosts, minlength=host_count)
+        lacking = np.bincount(states.host[overdue_rows], minlength=host_count) - room
+        by_host = np.argsort(hosts[order], kind="stable")
+        sorted_hosts = hosts[order][by_host]
+        ranks_at_host = np.arange(len(order)) - np.searchsorted(sorted_hosts, sorted_hosts)
+        is_later = np.empty(len(order), np.bool_)
+        is_later[by_host] = ranks_at_host >= lacking[sorted_hosts]
+        positions: NDArray[np.intp] = order[np.argsort(is_later, kind="stable")]
+        return positions
 
     def _return_visits(self, rows: NDArray[Any]) -> None:
         """Undo the count of chosen visits that are not made: alternatives are owed them again."""

@@ -7,6 +7,7 @@ pages, the oldest first: that is enough to visit every page once in so many roun
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.schedule.mixture.candidate_ranking import CandidateRanking
@@ -18,7 +19,7 @@ CHECK_SECONDS = 3_600.0
 
 
 class OverdueVisits:
-    """Counts the visits that go to overdue pages.
+    """Finds the overdue pages that are visited next.
 
     ``visits_per_day`` is a mean over about the last month. It is too low in the first weeks, so
     that a round seems longer then.
@@ -42,8 +43,8 @@ class OverdueVisits:
         """Count chosen visits, or with a negative number visits that were not made."""
         self.visits_per_day = max(0.0, self.visits_per_day + count / MEMORY_DAYS)
 
-    def count(self, now: float, k: int, caps: HostCaps) -> int:
-        """Return how many of the next k visits go to overdue pages."""
+    def next_rows(self, now: float, k: int, caps: HostCaps) -> NDArray[np.intp]:
+        """Return the rows of the overdue pages that get one of the next k visits."""
         self._fade(now)
         if now // CHECK_SECONDS != self._checked_period:
             self._checked_period = now // CHECK_SECONDS
@@ -52,13 +53,13 @@ class OverdueVisits:
             self._longest_wait = (now - oldest) / DAY_SECONDS
         if self._longest_wait <= self.max_days:
             self._owed_visits = 0.0
-            return 0
+            return np.empty(0, np.intp)
         self._owed_visits = min(self._owed_visits + k / MAX_ROUNDS, k / MAX_ROUNDS + 1.0)
-        rows = self._oldest_first.choose_rows(now, int(self._owed_visits), caps)
+        rows = self._oldest_first.best_rows(now, int(self._owed_visits), caps)
         ages = self._page_states.days_since_look(rows, now)
-        visits = int(np.count_nonzero((ages > self.max_days) & np.isfinite(ages)))
-        self._owed_visits -= visits
-        return visits
+        overdue_rows: NDArray[np.intp] = rows[(ages > self.max_days) & np.isfinite(ages)]
+        self._owed_visits -= len(overdue_rows)
+        return overdue_rows
 
     def _fade(self, now: float) -> None:
         """Let visits of earlier days count less."""
