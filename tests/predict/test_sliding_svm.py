@@ -9,6 +9,7 @@ from sklearn.svm import SVC
 
 from freshet.core.types import FloatArray
 from freshet.predict.kernels.sliding_svm import ExpertArrays, KernelSettings, slide_experts
+from freshet.predict.kernels.svm_dual import inverse_curvatures, solve_dual
 from tests.predict.expert_samples import page_like_experts, random_experts
 
 SETTINGS = KernelSettings(
@@ -47,6 +48,23 @@ def test_decisions_equal_those_of_scikit_learn(generate: Callable[..., ExpertArr
     reference = svc_decisions(experts)
     assert np.mean((ours > 0) == (reference > 0)) >= 0.999
     assert np.median(np.abs(ours - reference)) < 2e-3
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1000.0])
+def test_a_singular_kernel_of_repeated_days_is_solved_as_by_scikit_learn(penalty: float) -> None:
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 2, (50, 3)) * 10.0
+    signs = np.where(rng.random(50) < 0.4, 1.0, -1.0)
+    kernel = (rows @ rows.T / 3 + 1) ** 3
+    coefficients = np.zeros(50)
+    bias = solve_dual(
+        kernel, inverse_curvatures(kernel), signs, np.full(50, penalty), coefficients, 1e-3
+    )
+    machine = SVC(C=penalty, kernel="precomputed").fit(kernel, signs)
+    np.testing.assert_allclose(
+        kernel @ coefficients + bias, machine.decision_function(kernel), atol=5e-3
+    )
+    assert abs(coefficients.sum()) < 1e-9 * penalty
 
 
 def test_decisions_before_the_first_step_are_unknown() -> None:
