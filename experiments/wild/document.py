@@ -8,10 +8,17 @@ from experiments.document_tables import replace_tables
 from experiments.wild.evaluation import DifferenceRow, WildRow
 from experiments.wild.expected_figures import StoredFigures
 from experiments.wild.experiment import STARTS
+from experiments.wild.rule_margins import (
+    JUDGED_POLICIES,
+    REQUIRED_MARGINS,
+    policy_measure,
+    rule_margins,
+)
 from experiments.wild.variants import DEFAULTS, ablated_policies, compared_policies
 
 NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
-MEASURE_OF_POLICY = {"bayes-changes": "changerate", "bayes-freshness": "freshness"}
+RATIO_RULE = "stormcrawler"
+MIDDLE_BUDGETS = (0.05, 0.10)
 MEASURE_NAMES = {"changerate": "ChangeRate", "freshness": "freshness"}
 
 Lines = Iterator[Sequence[str]]
@@ -64,10 +71,48 @@ def difference_lines(trace: str, start: str, figures: StoredFigures) -> Lines:
     budgets = sorted({budget for *_, budget in rows})
     yield "above", *(f"{budget:.0%}".replace("%", " %") for budget in budgets)
     for policy, rule in dict.fromkeys((policy, rule) for policy, rule, _ in rows):
-        measure = MEASURE_OF_POLICY[policy]
+        measure = policy_measure(policy)
         cells = (rows[policy, rule, budget] for budget in budgets)
         texts = (_difference_cell(row, measure) for row in cells)
         yield f"{MEASURE_NAMES[measure]}, `{policy}` above `{rule}`", *texts
+
+
+def margin_lines(figures: StoredFigures) -> Lines:
+    """Yield in how many settings a policy is below the best rule, and in how many clearly above."""
+    yield (
+        "policy", "settings", "below the best rule", "required margin", "margin met",
+        "margin met at 5 and 10 %",
+    )  # fmt: skip
+    margins = list(rule_margins(figures.rows))
+    for policy in JUDGED_POLICIES:
+        own = [margin for margin in margins if margin.policy == policy]
+        middle = [margin for margin in own if margin.budget in MIDDLE_BUDGETS]
+        yield (
+            f"`{policy}`", str(len(own)), str(sum(margin.margin < 0 for margin in own)),
+            signed_share(REQUIRED_MARGINS[policy_measure(policy)]),
+            *(f"{sum(item.is_met for item in part)} of {len(part)}" for part in (own, middle)),
+        )  # fmt: skip
+
+
+def deficit_lines(figures: StoredFigures) -> Lines:
+    """Yield the settings in which a policy is below the best rule, the largest deficit first."""
+    differences = {
+        (row.trace, row.start, row.budget, row.policy, row.rule): row for row in figures.differences
+    }
+    yield "trace", "budget", "policy", "measure", "its figure", "best rule", "difference"
+    for item in sorted(rule_margins(figures.rows), key=lambda item: item.margin):
+        if item.margin >= 0:
+            return
+        setting = (item.trace, item.start, item.budget, item.policy, item.rule)
+        difference = differences.get(setting)
+        yield (
+            f"`{item.trace}`, {item.start}", f"{item.budget:.0%}".replace("%", " %"),
+            f"`{item.policy}`", MEASURE_NAMES[item.measure], share(item.value),
+            f"`{item.rule}` {share(item.rule_value)}",
+            _difference_cell(difference, item.measure)
+            if difference
+            else signed_share(item.margin),
+        )  # fmt: skip
 
 
 def _difference_cell(row: DifferenceRow, measure: str) -> str:
@@ -87,22 +132,29 @@ def signed_share(value: float) -> str:
 def replay_lines(figures: StoredFigures) -> Lines:
     """Yield the live replays."""
     yield (
-        "policy", "budget", "pages", "requests", "not modified", "changes found", "freshness",
-        "round-robin: changes", "freshness",
+        "policy", "budget", "pages", "requests", "not modified", "changes found",
+        f"ratio to `{RATIO_RULE}`", "freshness", "round-robin: changes", "freshness",
     )  # fmt: skip
+    rule_changes = {
+        result.budget: result.changes_found
+        for result in figures.replays
+        if result.policy == RATIO_RULE
+    }
     for result in figures.replays:
+        rule_count = rule_changes.get(result.budget)
+        ratio = f"{result.changes_found / rule_count:.2f}" if rule_count else NO_VALUE
         yield (
             f"`{result.policy}`", result.budget, f"{result.pages:,}", f"{result.requests:,}",
-            f"{result.not_modified:,}", f"{result.changes_found:,}", share(result.freshness),
+            f"{result.not_modified:,}", f"{result.changes_found:,}", ratio, share(result.freshness),
             f"{result.round_robin_changes_found:,}", share(result.round_robin_freshness),
         )  # fmt: skip
 
 
 def safety_net_lines(failing: bool, figures: StoredFigures) -> Lines:
-    """Yield the guarded policies and those that they mix, with working or failing defaults."""
+    """Yield the guarded policies and those that they mix, with a working or failing forecast."""
     yield (
-        "trace", "budget", "the default" if failing else "objective", "guarded", "default", "nutch",
-        "round-robin", "above the best", "in the worst month",
+        "trace", "budget", "how the forecast fails" if failing else "objective", "guarded",
+        "forecast alone", "nutch", "round-robin", "above the best", "in the worst month",
     )  # fmt: skip
     for row in figures.safety_net:
         if bool(row.failure) == failing:
@@ -150,6 +202,8 @@ TRACE_TABLES = tuple(
 )
 TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {
     "traces": trace_lines,
+    "margins": margin_lines,
+    "below-the-best-rule": deficit_lines,
     "replays": replay_lines,
     "safety-net": partial(safety_net_lines, False),
     "safety-net-failures": partial(safety_net_lines, True),

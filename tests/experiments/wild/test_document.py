@@ -49,6 +49,27 @@ def test_a_difference_is_that_of_the_policys_own_objective_with_its_interval() -
     ]
 
 
+def test_settings_below_the_best_rule_are_counted_and_listed() -> None:
+    rows = [
+        WildRow("raw", "cold", 0.05, policy, changerate, 0.0, 1.0, freshness, 0.0, 1.0)
+        for policy, changerate, freshness in (
+            ("age", 0.3, 0.70), ("nutch", 0.5, 0.60), ("known-rate", 0.9, 0.90),
+            ("bayes-changes", 0.48, 0.9), ("bayes-freshness", 0.9, 0.72),
+            ("bayes-changes without waiting", 0.9, 0.9),
+        )
+    ]  # fmt: skip
+    figures = StoredFigures(rows=tuple(rows))
+    minus = "\N{MINUS SIGN}"
+    assert list(TABLES["margins"](figures))[1:3] == [
+        ("`bayes-changes`", "1", "1", "+.030", "0 of 1", "0 of 1"),
+        ("`bayes-freshness`", "1", "0", "+.010", "1 of 1", "1 of 1"),
+    ]
+    assert list(TABLES["below-the-best-rule"](figures))[1:] == [
+        ("`raw`, cold", "5 %", "`bayes-changes`", "ChangeRate", ".480", "`nutch` .500",
+         f"{minus}.020"),
+    ]  # fmt: skip
+
+
 def test_new_figures_replace_those_of_the_same_trace(tmp_path: Path) -> None:
     other, new_row = row("raw-may", 0.05, 0.5, 0.5), row("raw", 0.05, 0.6, 0.6)
     stored = StoredFigures((TRACE,), (row("raw", 0.05, 0.4, 0.6), other), (DIFFERENCE,))
