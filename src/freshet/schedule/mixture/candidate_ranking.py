@@ -9,12 +9,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tables import HostCaps
+from freshet.core.tables import HOUR_SECONDS, HostCaps
 from freshet.core.types import FloatArray
 from freshet.schedule.page_states import PageStates
 from freshet.schedule.top_k import tie_breaker
 
-CANDIDATE_SECONDS = 3_600.0
 MIN_CANDIDATES, CANDIDATE_DIVISOR = 4_096, 16
 
 # Returns the scores of rows at a time; a page without a look has the score infinity.
@@ -48,7 +47,7 @@ class CandidateRanking:
 
     def best_rows(self, now: float, k: int, caps: HostCaps) -> NDArray[np.intp]:
         """Return the rows of the k best pages within host limits, best first."""
-        period = now // CANDIDATE_SECONDS
+        period = now // HOUR_SECONDS
         if period != self._period or 2 * self._chosen_count > len(self._candidates):
             self._candidates = self._find_candidates(now, caps)
             self._period, self._chosen_count = period, 0

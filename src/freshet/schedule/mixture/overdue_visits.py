@@ -9,13 +9,12 @@ pages, the oldest first: that is enough to visit every page once in so many roun
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tables import DAY_SECONDS, HostCaps
+from freshet.core.tables import DAY_SECONDS, HOUR_SECONDS, HostCaps
 from freshet.schedule.mixture.candidate_ranking import CandidateRanking
 from freshet.schedule.page_states import PageStates
 
 MAX_ROUNDS = 20.0
 MEMORY_DAYS = 30.0
-CHECK_SECONDS = 3_600.0
 
 
 class OverdueVisits:
@@ -46,8 +45,8 @@ class OverdueVisits:
     def next_rows(self, now: float, k: int, caps: HostCaps) -> NDArray[np.intp]:
         """Return the rows of the overdue pages that get one of the next k visits."""
         self._fade(now)
-        if now // CHECK_SECONDS != self._checked_period:
-            self._checked_period = now // CHECK_SECONDS
+        if now // HOUR_SECONDS != self._checked_period:
+            self._checked_period = now // HOUR_SECONDS
             looks = self._page_states.last_look
             oldest = float(np.fmin.reduce(looks, initial=np.inf))
             self._longest_wait = (now - oldest) / DAY_SECONDS
