@@ -13,6 +13,7 @@ import numpy as np
 from experiments.content_change.crawl_choosers import (
     CoinChooser,
     CrawlSettings,
+    KnownRateChooser,
     PageChooser,
     PolicyChooser,
     PooledForecast,
@@ -90,6 +91,11 @@ def _policy_chooser(
     return PolicyChooser(grid, name, seed)
 
 
+def _known_rate_chooser(grid: ContentGrid, _settings: CrawlSettings, _seed: int) -> PageChooser:
+    return KnownRateChooser(grid)
+
+
+KNOWN_RATES = "known rates"
 ONE_DIMENSION, TWO_DIMENSIONS = ForecastMethod.MAJORITY, ForecastMethod.SINGLE_EXPERT
 THREE_DIMENSIONS = ForecastMethod.VOTE
 CRAWL_METHODS: Mapping[str, ChooserMaker] = {
@@ -103,6 +109,7 @@ CRAWL_METHODS: Mapping[str, ChooserMaker] = {
     "pooled": _pooled_chooser,
     "round-robin": partial(_policy_chooser, "age"),
     "bayes-freshness": partial(_policy_chooser, "bayes-freshness"),
+    KNOWN_RATES: _known_rate_chooser,
 }
 
 

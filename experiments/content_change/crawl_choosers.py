@@ -16,7 +16,7 @@ from experiments.content_change.protocol import (
 )
 from freshet.backtest.cycle_crawl import build_visit_table
 from freshet.core.clock import from_epoch
-from freshet.core.content.content_grid import ContentGrid
+from freshet.core.content.content_grid import ContentGrid, changed_steps
 from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.tables import HostCaps, PageTable
 from freshet.core.types import FloatArray, IndexArray
@@ -27,7 +27,7 @@ from freshet.predict.pooled_forecaster import PooledForecaster
 from freshet.predict.sliding_window import ForecastMethod
 from freshet.schedule.policies import make_policy
 
-EQUAL_CHANCE, LEAST_CHANCE = 0.5, 0.01
+EQUAL_CHANCE, LEAST_CHANCE, LEAST_RATE = 0.5, 0.01, 0.001
 CRAWL_PENALTIES = (0.03,)
 
 
@@ -39,7 +39,7 @@ class CrawlSettings:
     """
 
     budget_share: float = 0.1
-    steps_between_trainings: int = 14
+    steps_between_trainings: int = 20
     experts: int = 20
     sliding: SlidingSettings = field(
         default_factory=lambda: SlidingSettings(penalties=CRAWL_PENALTIES)
@@ -179,6 +179,29 @@ class PooledForecast:
         )
         self._rows.append(rows[looks.measured])
         self._labels.append(looks.changed[looks.measured].astype(np.int32))
+
+
+class KnownRateChooser:
+    """Visits by the true daily rate of change of each page, which no crawl knows.
+
+    The value of a visit is Whittle's index for freshness of a page that changes on any day with
+    the same chance. A page with a low rate has a high value only when it is old.
+    """
+
+    def __init__(self, grid: ContentGrid) -> None:
+        labels = changed_steps(grid)
+        known = np.maximum((labels >= 0).sum(axis=1), 1)
+        self._rates = np.clip((labels == 1).sum(axis=1) / known, LEAST_RATE, 1 - LEAST_RATE)
+
+    def choose(self, log: CrawlLog, step: int, count: int) -> IndexArray:
+        """Return the pages to visit at a step."""
+        ages = step - log.last_looks
+        fresh_chances = (1 - self._rates) ** ages
+        values = (1 - fresh_chances) / self._rates - ages * fresh_chances
+        return np.argsort(-values, kind="stable")[:count].astype(np.int32)
+
+    def learn(self, looks: MeasuredLooks) -> None:
+        """Do nothing: the rates are known."""
 
 
 class PolicyChooser:

@@ -26,6 +26,7 @@ class CrawlLog:
         self._live = filled_versions(recorded)
         self._seen = np.full(self._live.shape, NO_VERSION, np.int32)
         self._copies = np.full(recorded.page_count, NO_VERSION, np.int32)
+        self._lengths = recorded.terms.row_sums()
         self.last_looks = np.zeros(recorded.page_count, np.int32)
 
     def look(self, step: int, pages: IndexArray) -> MeasuredLooks:
@@ -44,7 +45,7 @@ class CrawlLog:
         times = np.full(len(pages), self.recorded.times[step])
         return MeasuredLooks(
             pages, times, measured, changed, hashes[new], np.where(measured, words, np.nan),
-            unknown, unknown, terms.row_sums()[new],
+            unknown, unknown, self._lengths[new],
         )  # fmt: skip
 
     def known_grid(self, step: int) -> ContentGrid:

@@ -176,7 +176,6 @@ TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {
     "world-expert-counts": partial(sweep_lines, "world", EXPERT_COUNT),
     "training-sizes": partial(sweep_lines, "pages", TRAINING_SIZE),
     "expert-counts": partial(sweep_lines, "pages", EXPERT_COUNT),
-    "world-crawls": partial(crawl_lines, "world"),
     "crawls": partial(crawl_lines, "pages"),
     "groups": partial(group_lines, "pages"),
     "relations": partial(relation_lines, "pages"),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiments.content_change.crawl import CRAWL_METHODS, crawl_pages, run_crawls
+from experiments.content_change.crawl import CRAWL_METHODS, KNOWN_RATES, crawl_pages, run_crawls
 from experiments.content_change.crawl_choosers import CrawlSettings, PageChooser, throw_coins
 from experiments.content_change.crawl_log import CrawlLog, labels_of_looks
 from experiments.content_change.generated_world import GeneratedWorld, generate_world
@@ -52,7 +52,7 @@ def test_a_log_knows_only_what_was_looked_at() -> None:
     assert log.fresh_pages(3)[4]
 
 
-@pytest.mark.parametrize("method", list(CRAWL_METHODS))
+@pytest.mark.parametrize("method", [name for name in CRAWL_METHODS if name != KNOWN_RATES])
 def test_choices_do_not_depend_on_what_the_crawl_did_not_see(method: str) -> None:
     grid = world()
     changed = grid.versions.copy()
@@ -71,11 +71,11 @@ def test_choices_do_not_depend_on_what_the_crawl_did_not_see(method: str) -> Non
 
 def test_rows_are_means_over_seeds_and_round_robin_visits_in_turn() -> None:
     rows, points = run_crawls(
-        "world", world(), SETTINGS, print, methods=["round-robin", "1D"], seeds=(1, 2)
+        "world", world(), SETTINGS, print, methods=["round-robin", KNOWN_RATES], seeds=(1, 2)
     )
     assert [(row.method, row.seeds, row.pages) for row in rows] == [
         ("round-robin", 2, 10),
-        ("1D", 2, 10),
+        (KNOWN_RATES, 2, 10),
     ]
     assert [(point.method, point.day) for point in points[:2]] == [
         ("round-robin", 20),
