@@ -8,12 +8,14 @@ from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.schedule import bayes_policy
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.host_bounds import host_bounds
+from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS, WEEK_DAYS, fill_profile
 from freshet.schedule.objectives import ObjectiveName
 from tests.schedule.bayes_samples import bayes_policy as new_policy
 from tests.schedule.bayes_samples import pages, visits
 
 HOST_PAGES, HOSTS, NOON_SHARE = 500, 3, 0.6
 COUNT = HOSTS * HOST_PAGES
+MAX_FACTOR = 4.0
 each_objective = pytest.mark.parametrize("objective", ["changes", "freshness"])
 
 
@@ -31,6 +33,8 @@ def eventful_policy(objective: ObjectiveName) -> BayesPolicy:
         changed |= is_noon & (rng.random(150) < NOON_SHARE)
         policy.learn(visits(ids, day, changed))
         policy.release(policy.choose(from_epoch(day * DAY_SECONDS), 1, HostCaps()).pages)
+    factors = np.exp(rng.uniform(np.log(1 / MAX_FACTOR), np.log(MAX_FACTOR), COUNT))
+    policy.set_value_factors(np.arange(COUNT), factors)
     return policy
 
 
@@ -56,6 +60,23 @@ def test_no_value_exceeds_its_bound_and_bounds_are_close(objective: ObjectiveNam
         assert bounds.bounds[rows == best] == bounds.bounds[is_seen].max()
         assert np.count_nonzero(bounds.bounds >= bounds.level_of(20)) >= 20
         assert bounds.level_of(COUNT) == 0.0
+
+
+@each_objective
+def test_bounds_fade_evidence_by_the_hours_of_the_host(objective: ObjectiveName) -> None:
+    policy = eventful_policy(objective)
+    policy.refit(from_epoch(20.2 * DAY_SECONDS))
+    hours = np.full(DAY_HOURS, 0.01, np.float32)
+    hours[4] = 1.0
+    times = policy._model.publication_times
+    reading = times._profiles["reading"][times._hosts["profile"][2]]
+    fill_profile(reading, (hours, np.ones(WEEK_DAYS, np.float32)))
+    rows = np.flatnonzero(policy.page_states.host == 2)
+    for day in (20.1, 20.25, 20.5):
+        bounds = host_bounds(policy._model, 2, rows, day * DAY_SECONDS)
+        assert bounds is not None
+        values = policy.page_scores(rows, day * DAY_SECONDS).values
+        assert np.all(bounds.bounds >= values)
 
 
 @each_objective

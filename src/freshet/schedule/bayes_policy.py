@@ -139,7 +139,7 @@ class BayesPolicy:
                 self._threshold = self._reserve_threshold
                 self._due_pages.mark_candidates()
                 rows, scores, chosen = self._choose_rows(seconds, k, caps, reserve)
-        if len(chosen) < k and len(chosen) < self._max_choices(seconds, caps):
+        if len(chosen) < k and len(chosen) < self.page_states.max_choices(seconds, caps):
             self._threshold = 0.0
             self._due_pages.mark_all()
             rows, scores, chosen = self._choose_rows(seconds, k, caps, len(self.page_states))
@@ -310,7 +310,7 @@ class BayesPolicy:
     def _choose_rows(
         self, seconds: float, k: int, caps: HostCaps, reserve: int
     ) -> tuple[NDArray[np.intp], PageScores, RowPositions]:
-        """Return the candidate rows, their scores, and the positions of the k best."""
+        """Return the rows above the threshold, their scores, and the positions of the k best."""
         due = self._due_pages.rows(seconds)
         rows = self.page_states.eligible_rows(seconds, caps, candidates=due)
         if self.cadence.in_cycles:
@@ -321,7 +321,7 @@ class BayesPolicy:
         draw = tie_breaker(self.seed, seconds)
         ranks = self._ranks(rows, scores, seconds)
         chosen = self.page_states.select_top_k(rows, ranks, k, caps, draw)
-        lowest = float(ranks[chosen].min(initial=np.inf)) if len(chosen) == k else -np.inf
+        lowest = float(ranks[chosen].min(initial=np.inf)) if len(chosen) == k else self._threshold
         sentinels = self._sentinels.worth(lowest, self._threshold, self.multiplier)
         candidates = self.page_states.eligible_rows(seconds, caps, candidates=sentinels)
         added = rows_without(candidates, rows)
@@ -330,6 +330,8 @@ class BayesPolicy:
         rows = np.concatenate((rows, added))
         scores = concatenate_scores([scores, self._model.page_scores(added, seconds)])
         ranks = self._ranks(rows, scores, seconds)
+        is_above = ranks >= self._threshold
+        rows, scores, ranks = rows[is_above], scores[is_above], ranks[is_above]
         return rows, scores, self.page_states.select_top_k(rows, ranks, k, caps, draw)
 
     def _ranks(self, rows: NDArray[np.intp], scores: PageScores, seconds: float) -> FloatArray:
@@ -381,12 +383,6 @@ class BayesPolicy:
             return kth_highest(scores.values, k)
         best = self.page_states.select_top_k(rows, scores.values, k, caps, tie_breaker(self.seed))
         return float(scores.values[best].min()) if 0 < k == len(best) else -np.inf
-
-    def _max_choices(self, seconds: float, caps: HostCaps) -> int:
-        """Return the largest number of pages that host limits allow to choose."""
-        hosts = self.page_states.host[self.page_states.eligible_rows(seconds, caps)]
-        pages = np.bincount(hosts, minlength=len(self.page_states.hosts))
-        return int(np.minimum(pages, self.page_states.host_limits(caps)).sum())
 
     def _move_multiplier(self, values: FloatArray) -> None:
         """Move the multiplier towards the lowest value among the chosen pages."""

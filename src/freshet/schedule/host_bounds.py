@@ -65,13 +65,15 @@ def host_bounds(
     gains = kernels.gain_table((elapsed, hazards), model.cadence.rates, event_rate, for_freshness)
     columns = (
         states.column("likelihood"),
-        states.last_look,
         states.importance,
+        states.value_factor,
         states.recent_looks,
         states.recent_failures,
     )
-    options = (model.posterior.log_retention, now)
-    bounds = kernels.value_bounds(columns, rows, prior, gains, options)
+    ages, page_ends = states.days_since_look(rows, now, never=0.0), np.full(len(rows), ends[0])
+    host_ages = model.elapsed_days(states.host[rows], page_ends - ages, page_ends)
+    weights = (prior, gains, model.posterior.log_retention)
+    bounds = kernels.value_bounds(columns, rows, (ages, host_ages), weights)
     availability = (states.last_look, states.not_before, states.pending)
     best = kernels.mark_unseen_and_waiting(bounds, rows, availability, now)
     best_rows = rows[best : best + 1].astype(np.intp) if best >= 0 else np.empty(0, np.intp)

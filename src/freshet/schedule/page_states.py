@@ -269,6 +269,11 @@ class PageStates:
         limits[rows[rows != NOT_FOUND]] = caps.limits[rows != NOT_FOUND]
         return limits
 
+    def max_choices(self, now: float, caps: HostCaps) -> int:
+        """Return the largest number of pages that host limits allow to choose."""
+        pages = np.bincount(self.host[self.eligible_rows(now, caps)], minlength=len(self.hosts))
+        return int(np.minimum(pages, self.host_limits(caps)).sum())
+
     def are_unlimited(self, caps: HostCaps, k: int) -> bool:
         """Return whether host limits allow any choice of k pages."""
         return caps.default_limit >= k and not np.any(caps.limits < k)

@@ -36,6 +36,9 @@ RELATIVE_MARGIN, ABSOLUTE_MARGIN = 1.0004, 1e-6
 # second part that are in the first one have the weight 0.
 PART = 24
 SECOND_START = CELL_COUNT - PART
+PageColumns = tuple[
+    SmallFloatArray, SmallFloatArray, SmallFloatArray, SmallFloatArray, SmallFloatArray
+]
 LEAST_BOUND, MINUTE_IN_DAYS = 1e-30, 1 / 1440
 ONE, ZERO, HALF = np.float32(1.0), np.float32(0.0), np.float32(0.5)
 LOG2_E, LEAST_EXPONENT = np.float32(1.0 / math.log(2.0)), np.float32(-120.0)
@@ -133,20 +136,20 @@ def age_class(age: np.float32) -> int:
 
 @njit(cache=True, nogil=True, fastmath=True)
 def value_bounds(
-    pages: tuple[SmallFloatArray, FloatArray, SmallFloatArray, SmallFloatArray, SmallFloatArray],
+    pages: PageColumns,
     rows: RowNumbers,
-    prior: FloatArray,
-    gains: SmallFloatArray,
-    options: tuple[float, float],
+    ages: tuple[FloatArray, FloatArray],
+    model: tuple[FloatArray, SmallFloatArray, float],
 ) -> SmallFloatArray:
     """Return an upper bound of each page's value of a look, not valid for pages without a look.
 
-    ``pages`` has the columns of likelihood, last look, importance, recent looks and recent
-    failures, ``prior`` is that of the host, ``gains`` is the table of ``gain_table``, and
-    ``options`` are the logarithm of the daily retention and the time in seconds.
+    ``pages`` has the columns of likelihood, importance, value factor, recent looks and recent
+    failures. ``ages`` are the days since the last look of each row, by the calendar and by the
+    host's hours. ``model`` has the prior of the host, the table of ``gain_table``, and the
+    logarithm of the daily retention.
     """
-    likelihood, last_look, importance, recent_looks, recent_failures = pages
-    log_retention, now = options
+    likelihood, importance, value_factor, recent_looks, recent_failures = pages
+    (calendar_ages, host_ages), (prior, gains, log_retention) = ages, model
     bounds = np.empty(len(rows), np.float32)
     prior_weights, last_weights = np.zeros(PART, np.float32), np.zeros(PART, np.float32)
     prior_weights[:] = prior[:PART]
@@ -154,9 +157,8 @@ def value_bounds(
     margin = ABSOLUTE_MARGIN * gains.max()
     for index in range(len(rows)):
         row = rows[index]
-        age = np.float32(max(0.0, now - last_look[row]) / DAY_SECONDS)
-        retention = small_exp(np.float32(log_retention) * min(ONE, age))
-        gain_row = age_class(age)
+        retention = small_exp(np.float32(log_retention) * min(ONE, np.float32(host_ages[index])))
+        gain_row = age_class(np.float32(calendar_ages[index]))
         total, gain = ZERO, ZERO
         for cell in range(PART):
             weight = prior_weights[cell] * rough_exp(retention * likelihood[row, cell])
@@ -169,7 +171,8 @@ def value_bounds(
             gain += weight * gains[gain_row, SECOND_START + cell]
         looks = float(recent_looks[row])
         look_chance = (looks + 1.0) / (looks + recent_failures[row] + 1.0)
-        bounds[index] = (RELATIVE_MARGIN * gain / total + margin) * importance[row] * look_chance
+        weight = importance[row] * value_factor[row] * look_chance
+        bounds[index] = (RELATIVE_MARGIN * gain / total + margin) * weight
     return bounds
 
 
@@ -218,7 +221,7 @@ def defer_rows(
         row = rows[index]
         if 0.0 <= bounds[index] < limit:
             age_row = age_class(np.float32(max(0.0, now - last_look[row]) / DAY_SECONDS))
-            days = growth_days[age_row - 1] if age_row > 0 else 0.0
             ratio = level / max(float(bounds[index]), LEAST_BOUND)
             factor = math.sqrt(ratio) if growth_exponent == 2.0 else ratio ** (1 / growth_exponent)
-            due[row] = now + DAY_SECONDS * max(MINUTE_IN_DAYS, days * (factor - 1.0))
+            days = growth_days[age_row - 1] * (factor - 1.0) if age_row > 0 else MINUTE_IN_DAYS
+            due[row] = now + DAY_SECONDS * days
