@@ -5,15 +5,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from experiments.wild.data import RawTraceSource, open_source, pages_folder
 from experiments.wild.document import fill_tables
-from experiments.wild.evaluation import WildRow, as_json, as_text, difference_rows, wild_rows
+from experiments.wild.evaluation import as_json, as_text, difference_rows, wild_rows
 from experiments.wild.expected_figures import (
     StoredFigures,
     read_figures,
@@ -71,19 +72,29 @@ def run_experiment(options: argparse.Namespace) -> None:
         for source in sources:
             net_size = replace(size, seeds=SAFETY_NET_SEEDS)
             rows = list(safety_net_rows(options.data, source, net_size, _show_progress))
-            save_figures(with_safety_net(read_figures(), rows))
+            figures = with_safety_net(figures, rows)
+            store_figures(options, partial(with_safety_net, rows=rows))
         sources = []
     for source in sources:
         source_figures = simulate_source(options.data, source, size)
         figures = with_crawls(figures, source_figures)
-        if options.keep and options.data and not options.quick:
-            save_figures(with_crawls(read_figures(), source_figures))
+        store_figures(options, partial(with_crawls, new=source_figures))
     if options.replays:
-        save_figures(with_replays(read_figures(), replay_all(options.data)))
+        replays = replay_all(options.data)
+        figures = with_replays(figures, replays)
+        store_figures(options, partial(with_replays, results=replays))
     if options.document:
         text = options.document.read_text("utf-8")
         options.document.write_text(fill_tables(text, read_figures()), "utf-8")
-    print_rows(options, figures.rows)
+    print_figures(options, figures)
+
+
+def store_figures(
+    options: argparse.Namespace, add_figures: Callable[[StoredFigures], StoredFigures]
+) -> None:
+    """Add figures to the stored ones if that is asked for and they are of all the real pages."""
+    if options.keep and options.data and not options.quick:
+        save_figures(add_figures(read_figures()))
 
 
 def simulate_source(
@@ -99,10 +110,13 @@ def simulate_source(
     )
 
 
-def print_rows(options: argparse.Namespace, rows: Sequence[WildRow]) -> None:
-    """Print the figures of the simulated crawls."""
-    data = str(options.data or NO_DATA)
-    text = as_json(data, rows) if options.json else f"wild: {data}\n{as_text(rows)}"
+def print_figures(options: argparse.Namespace, figures: StoredFigures) -> None:
+    """Print the figures of simulated crawls, of the safety net, and of replays."""
+    data, others = str(options.data or NO_DATA), (*figures.safety_net, *figures.replays)
+    if options.json:
+        text = as_json(data, [*figures.rows, *others])
+    else:
+        text = "\n".join([f"wild: {data}", as_text(figures.rows), *map(str, others)])
     sys.stdout.write(f"{text}\n")
 
 
@@ -126,6 +140,7 @@ def replay_all(data: Path | None) -> list[ReplayResult]:
 
 def run_replay(options: argparse.Namespace) -> None:
     """Crawl recorded pages over HTTP, and print the score."""
+    options.data = replayed_folder(options)
     histories = histories_to_replay(options)
     replay_options = ReplayOptions(
         policy=options.policy,
@@ -141,6 +156,12 @@ def run_replay(options: argparse.Namespace) -> None:
     data = str(options.data or NO_DATA)
     document = {"name": "wild replay", "data": data, "rows": [asdict(result)]}
     sys.stdout.write((json.dumps(document) if options.json else replay_text(result)) + "\n")
+
+
+def replayed_folder(options: argparse.Namespace) -> Path | None:
+    """Return the folder of the pages to replay, None if pages are generated."""
+    folder: Path | None = options.folder or options.data
+    return folder
 
 
 def histories_to_replay(options: argparse.Namespace) -> list[PageHistory]:
@@ -183,14 +204,14 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--processes", type=int, default=0, help="number of processes; 0: one for each core"
     )
-    parser.add_argument("--keep", action="store_true", help="store the figures in expected.json")
     parser.add_argument(
-        "--replays", action="store_true", help="store new live replays in expected.json too"
-    )
-    parser.add_argument(
-        "--safety-net",
+        "--keep",
         action="store_true",
-        help="store only the figures of the safety net in expected.json",
+        help="store the figures in expected.json; needs data, and has no effect with --quick",
+    )
+    parser.add_argument("--replays", action="store_true", help="make the live replays too")
+    parser.add_argument(
+        "--safety-net", action="store_true", help="measure the safety net, and nothing else"
     )
     parser.add_argument(
         "--document", type=Path, help="Markdown file whose tables get the stored figures"
@@ -207,10 +228,10 @@ def make_parser() -> argparse.ArgumentParser:
 def _add_replay_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run_replay)
     command.add_argument(
-        "data",
+        "folder",
         type=Path,
         nargs="?",
-        help="folder that contains pages/versions_*.parquet; without it, pages are generated",
+        help="folder that contains pages/versions_*.parquet; default: that of --data",
     )
     command.add_argument(
         "--policy",
@@ -235,7 +256,12 @@ def _add_replay_options(command: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="further setting in TOML, such as rounds.share=0; may be repeated",
     )
-    command.add_argument("--json", action="store_true", help="print one JSON document")
+    command.add_argument(
+        "--json",
+        action="store_true",
+        default=argparse.SUPPRESS,
+        help="print one JSON document",
+    )
 
 
 def utc_date(text: str) -> datetime:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
+from typing import Any
 
 from experiments.wild.experiment import CrawlResult
 from experiments.wild.variants import DEFAULTS, RULES
@@ -89,7 +90,7 @@ def _bounds(intervals: PageIntervals) -> list[float]:
     ]
 
 
-def as_json(data: str, rows: Sequence[WildRow]) -> str:
+def as_json(data: str, rows: Sequence[Any]) -> str:
     """Return the experiment's JSON document."""
     return json.dumps({"name": "wild", "data": data, "rows": [asdict(row) for row in rows]})
 

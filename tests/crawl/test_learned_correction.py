@@ -1,6 +1,7 @@
 """A crawl corrects its values by a learned model while that proves better than its forecast."""
 
 import shutil
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from freshet.crawl.why import explain_page
 from freshet.predict import boosted_correction
 from freshet.predict.change_model import CHANGE_MODEL_FILE
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
-from tests.crawl.crawl_samples import crawling
+from tests.crawl.crawl_samples import crawling, draw
 from tests.learning.change_model.look_samples import (
     DAYS,
     FIRST_DAY,
@@ -109,6 +110,20 @@ def test_a_crawl_values_pages_by_the_model(folder: Path) -> None:
     assert status is not None
     assert status.in_use
     assert "times as likely as the page's own history alone" in lines["learned model"]
+
+
+def test_a_policy_that_is_built_again_after_the_clock_was_set_back_has_the_factors(
+    folder: Path,
+) -> None:
+    clock = FixedClock(NOW)
+    with crawling(folder, clock, "500/day") as session:
+        before = session.policy
+        clock.at = NOW - timedelta(minutes=30)
+        draw(session, clock)
+        assert isinstance(session.policy, GuardedPolicy)
+        assert session.policy is not before
+        assert page_factors(session.policy).max() > 1
+        session.release_all()
 
 
 def test_a_model_that_fails_on_the_latest_visits_is_switched_off(folder: Path) -> None:

@@ -163,9 +163,11 @@ def test_a_state_that_cannot_be_restored_is_left_aside(folder: Path) -> None:
 def test_the_state_of_a_large_policy_is_not_stored(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = FixedClock(NOON)
+    clock, copies = FixedClock(NOON), list[int]()
     with crawling(folder, clock, "200%/day") as session:
         draw(session, clock)
         monkeypatch.setattr(type(session.policy), "nbytes", MAX_STATE_BYTES + 1)
+        monkeypatch.setattr(session.policy, "state", lambda: copies.append(1) or {})
         session.release_all()
+        assert not copies
         assert read_policy_state(session._catalog, "guarded-freshness", np.inf) is None

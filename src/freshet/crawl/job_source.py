@@ -175,6 +175,7 @@ class JobSource:
         if now < self._latest_time - CLOCK_SET_BACK:
             self._policy_reports.save(self.policy, now)
             self.policy = build_live_policy(self._catalog, self._settings, now=now)
+            self.learned_correction.refresh(self.policy, now)
         self._latest_time = now
 
     def _draw_samples(self, now: datetime, until: datetime, room: int, caps: HostCaps) -> HostCaps:

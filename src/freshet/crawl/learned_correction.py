@@ -98,11 +98,15 @@ class LearnedCorrection:
     def refresh_if_due(self, policy: Policy, now: datetime) -> None:
         """Look for a new model and compute all factors, unless that was done within the hour."""
         if self._refreshed is None or abs(now - self._refreshed) >= REFRESH_INTERVAL:
-            self._refreshed = now
-            with isolate_faults("applying it", "the learned model"):
-                self._load_if_changed(policy)
-                self._set_factors(policy, now)
-                self.save(now)
+            self.refresh(policy, now)
+
+    def refresh(self, policy: Policy, now: datetime) -> None:
+        """Look for a new model and compute all factors."""
+        self._refreshed = now
+        with isolate_faults("applying it", "the learned model"):
+            self._load_if_changed(policy)
+            self._set_factors(policy, now)
+            self.save(now)
 
     def add_pages(self, pages: PageTable) -> None:
         """Add pages of the crawl."""

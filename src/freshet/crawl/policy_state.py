@@ -65,9 +65,10 @@ class PolicyStateStore:
         if not isinstance(policy, RefittingPolicy):
             return
         with isolate_faults("storing its state", f"policy {policy.name}"):
-            is_small = policy.nbytes <= MAX_STATE_BYTES
-            stored = StoredPolicyState(now, self._catalog.last_visit_id(), policy.state())
-            note = encode_state(policy.name, stored) if is_small else ""
+            note = ""
+            if policy.nbytes <= MAX_STATE_BYTES:
+                stored = StoredPolicyState(now, self._catalog.last_visit_id(), policy.state())
+                note = encode_state(policy.name, stored)
             self._catalog.write_note(POLICY_STATE_NOTE, note)
 
 

@@ -2,10 +2,12 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from experiments.wild import __main__ as command
 from experiments.wild import experiment, variants
+from experiments.wild.expected_figures import StoredFigures
 from experiments.wild.experiment import (
     CrawlTask,
     ExperimentSize,
@@ -15,6 +17,7 @@ from experiments.wild.experiment import (
 )
 from experiments.wild.variants import DEFAULTS
 
+(SOURCE,) = experiment_sources(None, is_quick=True)
 SMALL = ExperimentSize((0.05,), seeds=2, is_quick=True, processes=1)
 
 
@@ -57,6 +60,51 @@ def test_a_default_policy_crawls_without_a_part(part: str) -> None:
     tasks = [CrawlTask("generated", f"{name} without {part}", 0.05, "cold") for name in DEFAULTS]
     size = replace(SMALL, seeds=1)
     assert [result.changerate > 0 for result in run_tasks(None, tasks, size)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "are_stored"),
+    [
+        ((), False),
+        (("--data", "x"), False),
+        (("--keep",), False),
+        (("--data", "x", "--keep", "--quick"), False),
+        (("--data", "x", "--keep"), True),
+    ],
+)
+def test_figures_are_stored_only_on_request_and_from_all_the_real_pages(
+    arguments: tuple[str, ...], are_stored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved: list[StoredFigures] = []
+    monkeypatch.delenv(command.DATA_VARIABLE, raising=False)
+    monkeypatch.setattr(command, "experiment_sources", lambda *_, is_quick: [SOURCE])
+    monkeypatch.setattr(command, "safety_net_rows", lambda *_: [])
+    monkeypatch.setattr(command, "simulate_source", lambda *_: StoredFigures())
+    monkeypatch.setattr(command, "replay_all", lambda _: [])
+    monkeypatch.setattr(command, "save_figures", saved.append)
+    for options, count in (((), 1), (("--replays",), 2), (("--safety-net",), 1)):
+        saved.clear()
+        command.main([*arguments, *options])
+        assert len(saved) == are_stored * count
+
+
+@pytest.mark.parametrize(
+    ("arguments", "data"),
+    [
+        (["--data", "x", "replay"], Path("x")),
+        (["replay"], Path("y")),
+        (["replay", "z"], Path("z")),
+        (["--data", "x", "replay", "z"], Path("z")),
+    ],
+)
+def test_a_replay_uses_the_data_and_the_output_of_the_options_before_it(
+    arguments: list[str], data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(command.DATA_VARIABLE, "y")
+    options = command.make_parser().parse_args(arguments)
+    assert (command.replayed_folder(options), options.json) == (data, False)
+    for json_arguments in (["--json", *arguments], [*arguments, "--json"]):
+        assert command.make_parser().parse_args(json_arguments).json
 
 
 def test_without_data_the_output_says_so(
