@@ -98,6 +98,7 @@ class ExpertFeatureBuilder:
         self._events = known_events(labels, grid.step_count)
         self._frequencies = np.nan_to_num(window_mean(self._events, self.settings.training_steps))
         self._squares = self._square_norms()
+        self._own: dict[int, FloatArray] = {}
 
     def build(self, page: int, experts: IndexArray, weights: FloatArray) -> ExpertFeatures:
         """Return the features of a page and of its experts; the page itself comes first."""
@@ -129,7 +130,12 @@ class ExpertFeatureBuilder:
         return nearness(gram) if self.settings.unigrams == UnigramKernel.NEARNESS else gram
 
     def _own_features(self, page: int) -> FloatArray:
-        """Return the features 1, 3, 4 and 5 of a page, by step."""
+        """Return the features 1, 3, 4 and 5 of a page, by step; they are computed once."""
+        if page not in self._own:
+            self._own[page] = self._compute_own_features(page)
+        return self._own[page]
+
+    def _compute_own_features(self, page: int) -> FloatArray:
         horizon = self.settings.horizon
         lags = range(1, self.settings.window + 1)
         events = np.nan_to_num(self._events[page : page + 1])
@@ -144,11 +150,10 @@ class ExpertFeatureBuilder:
     def _relation_features(self, page: int, expert: int) -> FloatArray:
         """Return the features 6 and 7 of an expert, by step."""
         lags = range(1, self.settings.window + 1)
-        products = {
-            (own_lag, lag): self._cross_products(page, expert, own_lag, lag)
-            for step_lag in (0, *lags)
-            for own_lag, lag in ((step_lag, step_lag), (0, step_lag), (step_lag, 0))
-        }
+        pairs = dict.fromkeys(
+            pair for lag in (0, *lags) for pair in ((lag, lag), (0, lag), (lag, 0))
+        )
+        products = {pair: self._cross_products(page, expert, *pair) for pair in pairs}
         squares, expert_squares = self._squares[page], self._squares[expert]
         similarities = [
             _cosines(products[lag, lag], _lagged(squares, lag), _lagged(expert_squares, lag))
