@@ -18,6 +18,7 @@ from experiments.content_change.protocol import (
     EXPERT_METHODS,
     EXPERTS,
     FILTERS,
+    PAPER_SELECTIONS,
     RANDOM_SELECTIONS,
     SELECTIONS,
     UNION_METHODS,
@@ -48,8 +49,8 @@ Reporter = Callable[[str], None]
 class ExperimentSettings:
     """Which parts, labels, selections and methods are run.
 
-    Sweeps, crawls and the groups of pages are made for the first label; sweeps and crawls with the
-    first and the last filter.
+    Relations that the paper does not have, the pooled model with related pages, sweeps, crawls and
+    groups of pages are for the first label only; sweeps have the first filter, crawls the last.
     """
 
     parts: tuple[str, ...] = (METHODS,)
@@ -72,7 +73,9 @@ def run_experiment(
     result = ExperimentResult()
     if METHODS in settings.parts:
         for label in settings.labels:
-            result = merge_results(result, run_label(data, grid, label, settings, report))
+            label_settings = settings if label == settings.labels[0] else _paper_only(settings)
+            new_result = run_label(data, grid, label, label_settings, report)
+            result = merge_results(result, new_result)
     if SWEEPS in settings.parts:
         task, tested = open_task(data, grid, settings, settings.filters[0])
         report(f"{data}: sweeps over {len(task.pages)} pages")
@@ -86,6 +89,12 @@ def run_experiment(
     if PLANTED in settings.parts:
         result = replace(result, rows=(*result.rows, *planted_rows()))
     return result
+
+
+def _paper_only(settings: ExperimentSettings) -> ExperimentSettings:
+    """Return the settings with the relations of the paper and random experts only."""
+    names = tuple(name for name in settings.selections if name in PAPER_SELECTIONS)
+    return replace(settings, selections=names, pooled_selections=())
 
 
 def open_task(

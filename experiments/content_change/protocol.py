@@ -38,6 +38,7 @@ SELECTIONS: Mapping[str, PageRelation] = {
     "random_1": RandomExperts(seed=1),
     "random_2": RandomExperts(seed=2),
 }
+PAPER_SELECTIONS = ("content", "xcorr", "dtw", "graph", "random")
 RANDOM_SELECTIONS = tuple(name for name in SELECTIONS if name.startswith("random"))
 OWN_METHODS = (
     ForecastMethod.COIN,

@@ -10,10 +10,18 @@ from experiments.content_change.evaluation import (
     forecast_row,
     log_loss,
 )
-from experiments.content_change.experiment import ExperimentSettings, run_experiment
+from experiments.content_change.expected_figures import read_figures, source_record
+from experiments.content_change.experiment import PENALTIES, ExperimentSettings, run_experiment
 from experiments.content_change.generated_world import GeneratedWorld, generate_world
 from experiments.content_change.pooled import changed_words, step_features
-from experiments.content_change.protocol import MethodForecasts, filtered_pages, flip_shares
+from experiments.content_change.protocol import (
+    PAPER_SELECTIONS,
+    ForecastTask,
+    MethodForecasts,
+    filtered_pages,
+    flip_shares,
+    forecast_own,
+)
 
 from freshet.core.content.content_grid import changed_steps
 from freshet.core.types import IndexArray
@@ -92,6 +100,31 @@ def test_related_pages_help_in_the_generated_world() -> None:
     assert accuracies["hedge"] > accuracies["single_expert"] > accuracies["majority"]
     assert {"pooled", "coin", "previous", "vote"} <= set(accuracies)
     assert messages[0] == "world, any_text: 6 pages"
+
+
+def test_the_stored_figures_of_the_world_are_reproduced() -> None:
+    grid = generate_world(GeneratedWorld()).grid
+    stored = read_figures()
+    assert source_record("world", grid) in stored.sources
+    settings = SlidingSettings(penalties=PENALTIES)
+    pages = np.arange(grid.page_count, dtype=np.int32)
+    labels = changed_steps(grid)
+    tested = JudgedPages("world", "any_text", 0.3, labels, grid.hosts, settings.window)
+    rows = {
+        row.method: row for row in stored.result.rows if (row.data, row.selection) == ("world", "")
+    }
+    for forecast in forecast_own(ForecastTask(grid, labels, pages, settings)):
+        row = forecast_row(tested, forecast)
+        assert row.accuracy == pytest.approx(rows[row.method].accuracy, abs=0.005)
+        assert row.auc == pytest.approx(rows[row.method].auc, abs=0.005)
+    hedge = [
+        row
+        for row in stored.result.comparisons
+        if (row.data, row.method, row.against) == ("world", "hedge", "single_expert")
+        and row.selection in PAPER_SELECTIONS
+    ]
+    assert hedge
+    assert all(row.difference > 0.1 and row.p < 0.05 for row in hedge)
 
 
 def test_the_features_of_the_pooled_model_do_not_see_the_future() -> None:
