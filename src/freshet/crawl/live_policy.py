@@ -240,17 +240,21 @@ def _visits_of(visits: VisitTable, pages: Sequence[int]) -> VisitTable:
 def warm_up_policy(settings: Settings, now: datetime) -> None:
     """Make a policy learn, choose and forget, so that its compiled code is loaded.
 
-    The last choice follows a new look within the hour, for which other functions are used.
+    The last looks are at a page that was chosen before and had changed then. The last choice
+    follows a single look within the hour without a new fit. Other functions are used for both.
     """
     policy = make_policy(configured_policy(settings), live=True)
     ids, same = np.arange(1, WARM_UP_PAGES + 1), np.zeros(WARM_UP_PAGES, np.uint64)
     unknown, ones = np.full(WARM_UP_PAGES, np.nan), np.ones(WARM_UP_PAGES)
     policy.add(PageTable(ids, same, same, same, ones, unknown))
-    for days, looked_at in ((2, ids), (1, ids), (0, ids[:1])):
+    chosen = ids[:0]
+    for days in (3, 2, 1, 0):
+        looked_at = ids if days > 1 else chosen
         times = np.full(len(looked_at), to_epoch(now) - days * DAY_SECONDS)
         flags, links = np.ones(len(looked_at), np.bool_), np.full(len(looked_at), -1, np.int32)
         policy.learn(VisitTable(looked_at, times, flags, flags, flags, links))
-        policy.choose(now, 1, HostCaps())
+        choices = policy.choose(now, 1, HostCaps())
+        chosen = choices.pages if days == 3 else chosen
     policy.forget(ids[:1])
 
 
