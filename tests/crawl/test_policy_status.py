@@ -200,6 +200,17 @@ def test_a_report_that_makes_no_sense_or_is_of_another_policy_is_ignored(
         assert policy.report().weights == PolicyJudge(MIXED_POLICIES).weights_by_name
 
 
+@pytest.mark.parametrize("weights", ['{"default": 5.0}', '{"default": -3.0, "nutch": 4.0}'])
+def test_weights_that_are_no_shares_are_not_shown(folder: Path, weights: str) -> None:
+    with CollectionStore.open(folder) as store:
+        report = (
+            f'{{"policy": "guarded-freshness", "time": "2026-03-01T12:00:00+00:00",'
+            f' "weights": {weights}, "memory": {{}}}}'
+        )
+        store.catalog.write_note(POLICY_REPORT_NOTE, report)
+        assert policy_status(store.catalog) is None
+
+
 def test_rules_report_nothing(folder: Path) -> None:
     clock = FixedClock(NOON)
     use_rule(folder)

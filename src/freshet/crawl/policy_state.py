@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ STATE_INTERVAL = timedelta(hours=2)
 # A policy of more memory is built from its visits; that is about 30,000 pages.
 MAX_STATE_BYTES = 8 << 20
 COMPRESSION_LEVEL = 1
+DIGEST_LETTERS = 32
 COMPARED_COLUMNS = ("last_look", "measured_looks", "changes")
 
 
@@ -97,7 +99,8 @@ def encode_state(policy: str, stored: StoredPolicyState) -> str:
         "numbers": numbers,
         "arrays": base64.b64encode(compressed).decode(),
     }
-    return json.dumps(document, default=_to_number)
+    text = json.dumps(document, default=_to_number)
+    return _digest(text) + text
 
 
 def decode_state(policy: str, text: str) -> StoredPolicyState | None:
@@ -109,8 +112,11 @@ def decode_state(policy: str, text: str) -> StoredPolicyState | None:
     {'multiplier': 0.5, 'looks': array([1, 2])}
     >>> decode_state("nutch", encode_state("age", stored))
     """
+    digest, text = text[:DIGEST_LETTERS], text[DIGEST_LETTERS:]
+    if digest != _digest(text):
+        return None
     try:
-        document = json.loads(text or "{}")
+        document = json.loads(text)
         if document["origin"] != _origin(policy):
             return None
         compressed = base64.b64decode(document["arrays"], validate=True)
@@ -150,6 +156,10 @@ def outdated_pages(policy: Policy, pages: PageTable, history: VisitTable) -> Pag
 def _origin(policy: str) -> list[Any]:
     """Return what must be equal for a stored state to be used."""
     return [policy, __version__, STATE_FORMAT]
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=DIGEST_LETTERS // 2).hexdigest()
 
 
 def _to_number(value: Any) -> Any:

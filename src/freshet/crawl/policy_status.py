@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from math import isfinite
+from math import isclose, isfinite
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.core.budget import utc_day
@@ -77,6 +77,8 @@ def read_policy_report(catalog: Catalog) -> tuple[PolicyReport, datetime] | None
         document = json.loads(catalog.read_note(POLICY_REPORT_NOTE) or "{}")
         time = datetime.fromisoformat(document["time"])
         weights, memory = _numbers(document["weights"]), _numbers(document["memory"])
+        if weights and not (min(weights.values()) >= 0 and isclose(sum(weights.values()), 1)):
+            return None
         return PolicyReport(str(document["policy"]), weights, memory), time
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
