@@ -40,7 +40,7 @@ def parse_counts_as(setting: str) -> CountsAsRule:
     """Parse a ``counts_as`` setting.
 
     >>> parse_counts_as("words:10")
-    CountsAsRule(aspect=<ChangeAspect.WORDS: 'words'>, words=10)
+    CountsAsRule(aspect=<ChangeAspect.WORDS: 'words'>, words=10, own_measure='')
     """
     name, colon, number = setting.strip().partition(":")
     if name == ChangeAspect.WORDS and _WORD_COUNT.fullmatch(number):
