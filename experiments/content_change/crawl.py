@@ -169,13 +169,11 @@ def _crawl_row(
 
 
 def _crawl_points(data: str, method: str, curves: Sequence[CrawlCurve]) -> list[CrawlPoint]:
+    """Return the means of groups of days; a last group with fewer days is left out."""
     mean = np.mean([curve.freshness for curve in curves], axis=0)
+    group_count = len(mean) // DAYS_PER_POINT
+    groups = mean[: group_count * DAYS_PER_POINT].reshape(group_count, DAYS_PER_POINT)
     return [
-        CrawlPoint(
-            data,
-            method,
-            min(start + DAYS_PER_POINT, len(mean)),
-            round(float(mean[start : start + DAYS_PER_POINT].mean()), 5),
-        )
-        for start in range(0, len(mean), DAYS_PER_POINT)
+        CrawlPoint(data, method, (index + 1) * DAYS_PER_POINT, round(float(group.mean()), 5))
+        for index, group in enumerate(groups)
     ]

@@ -66,7 +66,11 @@ def line_chart(
     )
     ticks = sorted(set(positions))
     few = len(ticks) <= MAX_MARKED_POSITIONS
-    axis = alt.Axis(title=x_title, values=ticks, format="~g") if few else alt.Axis(title=x_title)
+    axis = (
+        alt.Axis(title=x_title, values=ticks, labelExpr="datum.value")
+        if few
+        else alt.Axis(title=x_title)
+    )
     base = alt.Chart(chart_rows(line=names, at=positions, share=shares, low=low, high=high)).encode(
         x=alt.X("at:Q", axis=axis, scale=alt.Scale(nice=False, zero=False)),
         color=colour,
