@@ -218,8 +218,8 @@ class MultipleExperts(_ExpertEnsemble):
         return errors
 
 
-class RelationalBagging(_ExpertEnsemble):
-    """Weak learners fitted to samples of the examples, with equal votes (section 5.3.3)."""
+class _SeveralLearners(_ExpertEnsemble):
+    """The parameters of ensembles that fit one weak learner several times to all features."""
 
     def __init__(
         self,
@@ -234,6 +234,10 @@ class RelationalBagging(_ExpertEnsemble):
         self.calibration_folds = calibration_folds
         self.prior_weight = prior_weight
         self.random_state = random_state
+
+
+class RelationalBagging(_SeveralLearners):
+    """Weak learners fitted to samples of the examples, with equal votes (section 5.3.3)."""
 
     def _fit_model(self, examples: BinaryExamples) -> VoteModel:
         random = check_random_state(self.random_state)
@@ -243,26 +247,12 @@ class RelationalBagging(_ExpertEnsemble):
         return VoteModel(members, np.full(len(members), 1.0 / len(members)))
 
 
-class RelationalBoosting(_ExpertEnsemble):
+class RelationalBoosting(_SeveralLearners):
     """AdaBoost over all features, weights and alphas as in section 5.3.3.
 
     A weak learner that takes no weights is fitted to a weighted sample. A learner without errors
     decides alone, because its alpha is infinite; rounds end at a learner as good as chance.
     """
-
-    def __init__(
-        self,
-        weak_learner: ClassifierMixin | None = None,
-        n_estimators: int = 10,
-        calibration_folds: int = 5,
-        prior_weight: float = 1.0,
-        random_state: Any = None,
-    ) -> None:
-        self.weak_learner = weak_learner
-        self.n_estimators = n_estimators
-        self.calibration_folds = calibration_folds
-        self.prior_weight = prior_weight
-        self.random_state = random_state
 
     def _fit_model(self, examples: BinaryExamples) -> VoteModel:
         random = check_random_state(self.random_state)
