@@ -17,6 +17,7 @@ TermCountArray = NDArray[np.uint32]
 IndexArray = NDArray[np.int32]
 FlagArray = NDArray[np.uint8]
 FloatArray = NDArray[np.float64]
+Float32Array = NDArray[np.float32]
 
 
 class Outcome(StrEnum):
