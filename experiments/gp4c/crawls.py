@@ -17,7 +17,7 @@ from freshet.engine.result_cache import Columns
 from freshet.formula.expression import parse_formula
 from freshet.formula.variables import WeightClock
 from freshet.learning.evolve.formula_trial import FormulaTrial
-from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
+from freshet.schedule.formulas.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 
 SEEDS = 3
 METRIC_NAMES = ("changerate", "ndcg", "freshness")

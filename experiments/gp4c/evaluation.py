@@ -28,7 +28,7 @@ from freshet.learning.evolve.model_selection import (
     ValidatedFormula,
     select_formula,
 )
-from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
+from freshet.schedule.formulas.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 from freshet.schedule.policies import CYCLE_RULE_POLICIES
 
 LEARNED_METHODS = ("gp-basic", "gp-all", "gp-all-cycle", "gp-extended")

@@ -20,7 +20,7 @@ from freshet.learning.evolve.model_selection import (
     select_formula,
 )
 from freshet.learning.evolve.task import FITNESS_MEASURES
-from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
+from freshet.schedule.formulas.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 from freshet.schedule.policies import CYCLE_RULE_POLICIES
 
 RULES = ("rand", "age", "nad", "sad", "aad", "gad", "cg")

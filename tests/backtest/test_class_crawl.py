@@ -17,7 +17,7 @@ from freshet.core.types import FloatArray
 from freshet.formula.expression import Formula, parse_formula
 from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
 from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
-from freshet.schedule.formula_policy import FormulaPolicy
+from freshet.schedule.formulas.formula_policy import FormulaPolicy
 from freshet.schedule.top_k import tie_break_key
 
 FORMULAS = (

@@ -20,7 +20,7 @@ from freshet.core.errors import UsageError
 from freshet.formula.expression import Formula, parse_formula
 from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
 from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
-from freshet.schedule.formula_policy import FormulaPolicy
+from freshet.schedule.formulas.formula_policy import FormulaPolicy
 from freshet.schedule.top_k import tie_break_key
 
 TEXTS = ("t", "X", "t * X", "CG + 0.01 * t", "pow(SAD, t) + AAD / (GAD - n)", "log(t) / 0")

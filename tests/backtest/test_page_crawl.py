@@ -18,8 +18,8 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.formula.expression import Formula, parse_formula
 from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
 from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
-from freshet.schedule.cycle_formula_policy import CycleFormulaPolicy
-from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
+from freshet.schedule.formulas.cycle_formula_policy import CycleFormulaPolicy
+from freshet.schedule.formulas.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 from freshet.schedule.policies import FormulaRanking, make_policy
 from freshet.schedule.top_k import tie_break_key
 from tests.backtest.traces import by_chance, choices, in_groups

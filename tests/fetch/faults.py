@@ -24,7 +24,7 @@ from freshet.fetch.recording_loop import CrawlLimits
 from freshet.fetch.redirect_middleware import FollowRedirectsMiddleware
 from freshet.fetch.robots_middleware import RobotsMiddleware
 from freshet.fetch.run_crawl import run_crawl as run
-from freshet.schedule.burst_queue import BurstQueue
+from freshet.schedule.bursts.burst_queue import BurstQueue
 from freshet.schedule.page_states import PageStates
 
 ROOT = Path(__file__).parents[2]

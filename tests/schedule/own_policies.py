@@ -1,7 +1,7 @@
 """Policies as a user writes them."""
 
 from freshet.core.types import FloatArray
-from freshet.schedule.ranking_rules import RankingRule, RowArray
+from freshet.schedule.rules.ranking_rule import RankingRule, RowArray
 
 
 class NewestFirst(RankingRule):

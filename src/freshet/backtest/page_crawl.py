@@ -22,7 +22,7 @@ from freshet.core.tables import BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.formula.expression import Formula
 from freshet.formula.variables import FitnessMeasure
-from freshet.schedule.cycle_formula_policy import CycleFormulaPolicy
+from freshet.schedule.formulas.cycle_formula_policy import CycleFormulaPolicy
 
 
 class PageCrawl:

@@ -14,7 +14,7 @@ from freshet.core.local_time import format_time_to_minute
 from freshet.crawl.hosts import HostTurns
 from freshet.record.collection_store import CollectionStore
 from freshet.record.writer_lock import is_crawl
-from freshet.schedule.bursts import MAX_DELAY
+from freshet.schedule.bursts.burst_rules import MAX_DELAY
 
 RUNNING_BUDGET = "budget of the running crawl"
 CRAWL_START = "start of the last crawl"

@@ -20,8 +20,8 @@ from freshet.core.tables import DAY_SECONDS, VisitTable
 from freshet.core.types import Change, Outcome, Visit
 from freshet.crawl.hosts import delay_of
 from freshet.record.fault_isolation import isolate_faults
-from freshet.schedule.burst_queue import BurstQueue, BurstUpdate
-from freshet.schedule.bursts import (
+from freshet.schedule.bursts.burst_queue import BurstQueue, BurstUpdate
+from freshet.schedule.bursts.burst_rules import (
     CANDIDATE_RUN,
     SAMPLE_OFFSETS,
     BurstVisit,

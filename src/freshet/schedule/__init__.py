@@ -2,17 +2,16 @@
 
 All policies share ``page_states`` (the state of pages, in the growable arrays of ``columns``),
 ``top_k`` (the k highest values, with tie breaks) and ``policies`` (every policy by its name). The
-published rules are in ``ranking_rules``. ``formula_policy`` ranks pages by a formula,
-``extended_formula_policy`` by a formula that uses the forecast too, and ``model_file`` reads and
-writes learned formulas. ``allocation`` computes optimal visit rates for known change rates.
+published rules are in ``rules``, and the policies that rank pages by a formula in ``formulas``;
+``model_file`` reads and writes learned formulas. ``allocation`` computes optimal visit rates for
+known change rates.
 
 The default policy, from a look to a choice: ``posterior`` (the change rate of a page, given its
-looks), ``prior`` (the change rates of its host, site and collection), ``shared_events`` (changes of
-many pages of a host at once), ``publication_times`` (the hours and weekdays of a host),
-``forecast_model`` (all of these together), ``objectives`` (the value of a look), ``due_pages`` and
-``sentinels`` (which pages to score), ``bayes_policy`` (the pages to visit), ``mixture`` (the safety
-net around it) and ``explanation`` (the figures behind a value). ``lookaround`` serves the formula
-variable ``around``.
+looks), ``prior`` (the change rates of its host, site and collection), ``hosts`` (changes of many
+pages of a host at once, and the hours and weekdays of a host), ``forecast_model`` (all of these
+together), ``objectives`` (the value of a look), ``due_pages`` and ``sentinels`` (which pages to
+score), ``bayes_policy`` (the pages to visit), ``mixture`` (the safety net around it) and
+``explanation`` (the figures behind a value).
 
-``bursts`` has the rules of bursts, which are looks minutes apart, and ``burst_queue`` their order.
+``bursts`` has the rules of bursts, which are looks minutes apart, and their queue.
 """

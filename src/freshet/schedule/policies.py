@@ -14,24 +14,22 @@ from freshet.formula.expression import Formula, parse_formula
 from freshet.formula.variables import WeightClock
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.cadence import CONTINUOUS_CADENCE, CYCLE_CADENCE
-from freshet.schedule.extended_formula_policy import (
+from freshet.schedule.formulas.extended_formula_policy import (
     EXTENDED_VARIABLES,
     VARIABLES_BY_TERMINAL_SET,
     ExtendedFormulaPolicy,
 )
-from freshet.schedule.formula_policy import FormulaPolicy
+from freshet.schedule.formulas.formula_policy import FormulaPolicy
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
 from freshet.schedule.page_states import RevisitDelays
-from freshet.schedule.ranking_rules import (
+from freshet.schedule.rules.basic_rules import AgeRule, RandomRule
+from freshet.schedule.rules.interval_rules import (
     NUTCH_STEPS,
     STORMCRAWLER_STEPS,
     AdaptiveIntervalRule,
-    AgeRule,
-    ChangeRateRule,
-    RandomRule,
-    RankingRule,
-    WeightedEstimateRule,
 )
+from freshet.schedule.rules.ranking_rule import RankingRule
+from freshet.schedule.rules.rate_rules import ChangeRateRule, WeightedEstimateRule
 
 RULE_POLICIES: Mapping[str, Callable[..., RankingRule]] = {
     "rand": RandomRule,

@@ -16,7 +16,7 @@ from experiments.gp4c.searches import (
 
 from freshet.learning.evolve.evolution import evolve
 from freshet.learning.evolve.model_selection import select_formula
-from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
+from freshet.schedule.formulas.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 
 SOURCE = TraceSource("world", pages=1_000, cycles=20, seed=3)
 CASE = SearchCase(SOURCE, "any", 1, 2, SearchKind("basic", "changerate", "cycle"), 8, 2)

@@ -25,7 +25,7 @@ from freshet.learning.evolve.genetic_search import GPConfig
 from freshet.learning.evolve.model_selection import select_formula
 from freshet.learning.evolve.result import EvolutionResult
 from freshet.learning.evolve.task import EvolutionTask
-from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
+from freshet.schedule.formulas.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 from freshet.schedule.model_file import FormulaModel
 from freshet.schedule.policies import FormulaRanking, make_policy
 from tests.backtest.traces import by_chance, choices, drawn, in_groups

@@ -8,7 +8,7 @@ from freshet.schedule.columns import ColumnSpec
 from freshet.schedule.mixture import candidate_ranking
 from freshet.schedule.mixture.candidate_ranking import CandidateRanking
 from freshet.schedule.page_states import PageStates
-from freshet.schedule.ranking_rules import INTERVAL_COLUMN, share_of_interval
+from freshet.schedule.rules.interval_rules import INTERVAL_COLUMN, share_of_interval
 from tests.schedule.bayes_samples import pages, visits
 
 NOW = 100 * DAY_SECONDS

@@ -13,7 +13,7 @@ from freshet.backtest.page_crawl import PageCrawl
 from freshet.backtest.trace import Trace
 from freshet.formula.expression import Formula
 from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
-from freshet.schedule.cycle_formula_policy import CycleFormulaPolicy
+from freshet.schedule.formulas.cycle_formula_policy import CycleFormulaPolicy
 from freshet.schedule.top_k import tie_break_keys
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from freshet.formula.expression import Formula, FormulaToken
 from freshet.formula.variables import WEIGHTED_ESTIMATES, FitnessMeasure, WeightClock
 from freshet.learning.evolve.genetic_search import GPConfig
 from freshet.learning.evolve.model_selection import SELECTION_METHODS
-from freshet.schedule.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
+from freshet.schedule.formulas.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 from freshet.schedule.model_file import SelectionMethod, TerminalSet
 
 EstimateKind = Literal["rates", "chances"]

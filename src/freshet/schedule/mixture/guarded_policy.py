@@ -35,7 +35,7 @@ from freshet.schedule.mixture.overdue_visits import OverdueVisits
 from freshet.schedule.mixture.policy_judge import PROBE_SHARE, RECENT_VISITS, PolicyJudge
 from freshet.schedule.objectives import ObjectiveName
 from freshet.schedule.page_states import LookBatch, PageStates, RevisitDelays
-from freshet.schedule.ranking_rules import INTERVAL_COLUMN, NUTCH_STEPS, share_of_interval
+from freshet.schedule.rules.interval_rules import INTERVAL_COLUMN, NUTCH_STEPS, share_of_interval
 
 MIXED_POLICIES = ("default", "nutch", "round-robin")
 LABEL_COLUMN = "chooser"

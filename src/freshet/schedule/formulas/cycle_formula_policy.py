@@ -13,10 +13,13 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.formula.expression import Formula
 from freshet.formula.variables import WeightClock
 from freshet.schedule.cadence import CYCLE_CADENCE
-from freshet.schedule.extended_formula_policy import FORECAST_VARIABLES, ExtendedFormulaPolicy
-from freshet.schedule.kernels import cycle_formula_policy as kernels
+from freshet.schedule.formulas.extended_formula_policy import (
+    FORECAST_VARIABLES,
+    ExtendedFormulaPolicy,
+)
+from freshet.schedule.formulas.kernels import cycle_formula_policy as kernels
 from freshet.schedule.page_states import LookBatch
-from freshet.schedule.ranking_rules import RowArray
+from freshet.schedule.rules.ranking_rule import RowArray
 from freshet.schedule.top_k import tie_breaker, top_k
 
 

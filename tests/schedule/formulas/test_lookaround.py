@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import FloatArray
-from freshet.schedule.lookaround import LookAroundClocks
+from freshet.schedule.formulas.lookaround import LookAroundClocks
 from freshet.schedule.page_states import PageStates
 from tests.schedule.bayes_samples import pages, visits
 

@@ -30,10 +30,10 @@ from freshet.formula.expression import Formula
 from freshet.formula.variables import BASIC_VARIABLES, PAPER_VARIABLES, WeightClock
 from freshet.schedule.cadence import CELL_COUNT, CrawlCadence
 from freshet.schedule.columns import ColumnSpec
-from freshet.schedule.formula_forecast import FormulaForecast
-from freshet.schedule.formula_policy import FormulaPolicy
+from freshet.schedule.formulas.formula_forecast import FormulaForecast
+from freshet.schedule.formulas.formula_policy import FormulaPolicy
 from freshet.schedule.page_states import LookBatch, RevisitDelays
-from freshet.schedule.ranking_rules import RowArray
+from freshet.schedule.rules.ranking_rule import RowArray
 
 FORECAST_VARIABLES = ("rate", "chance", "around")
 HISTORY_VARIABLES = ("quiet", "weekday")

@@ -14,11 +14,11 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.cadence import CrawlCadence
 from freshet.schedule.explanation import explain_page_value
 from freshet.schedule.forecast_model import ForecastModel
+from freshet.schedule.formulas.lookaround import LookAroundClocks, MeanRates
 from freshet.schedule.kernels.posterior import survival_by_day
-from freshet.schedule.lookaround import LookAroundClocks, MeanRates
 from freshet.schedule.objectives import OBJECTIVES
 from freshet.schedule.page_states import LookBatch, PageStates
-from freshet.schedule.ranking_rules import RowArray
+from freshet.schedule.rules.ranking_rule import RowArray
 
 PRIOR_REFIT_SECONDS = 7 * DAY_SECONDS
 WHOLE_DAYS = 512

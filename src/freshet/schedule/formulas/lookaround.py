@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import NOT_FOUND, ColumnSpec, GrowableColumns
-from freshet.schedule.kernels import lookaround as kernels
+from freshet.schedule.formulas.kernels import lookaround as kernels
 from freshet.schedule.page_states import LookBatch, PageStates
 
 MIN_DIRECTORY_PAGES = 8

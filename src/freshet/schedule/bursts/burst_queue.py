@@ -12,7 +12,7 @@ import numpy as np
 
 from freshet.core.bursts import BurstProgress
 from freshet.core.tables import VisitTable
-from freshet.schedule.bursts import (
+from freshet.schedule.bursts.burst_rules import (
     FAST_OFFSETS,
     BurstVisit,
     burst_priority,

@@ -10,16 +10,16 @@ from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps, VisitTable
 from freshet.formula.expression import FUNCTIONS, INFIX_OPERATORS, parse_formula
 from freshet.schedule.cadence import CYCLE_CADENCE
-from freshet.schedule.extended_formula_policy import (
+from freshet.schedule.formulas.extended_formula_policy import (
     VARIABLES_BY_TERMINAL_SET,
     ExtendedFormulaPolicy,
 )
-from freshet.schedule.formula_policy import FormulaPolicy
+from freshet.schedule.formulas.formula_policy import FormulaPolicy
 from freshet.schedule.policies import make_policy
 from tests.schedule.bayes_samples import bayes_policy, pages, visits
 
 ALL_PAGES = np.arange(60)
-REFERENCE = Path(__file__).parents[2] / "docs/reference/formulas.md"
+REFERENCE = Path(__file__).parents[3] / "docs/reference/formulas.md"
 
 
 def extended_policy(text: str, count: int = 60) -> ExtendedFormulaPolicy:

@@ -16,7 +16,8 @@ from freshet.formula.program import compile_formula
 from freshet.formula.variables import WeightClock, variable_set
 from freshet.schedule.columns import ColumnSpec
 from freshet.schedule.page_states import RevisitDelays
-from freshet.schedule.ranking_rules import RowArray, VariableRule
+from freshet.schedule.rules.ranking_rule import RowArray
+from freshet.schedule.rules.rate_rules import VariableRule
 
 # A page that was never seen comes before every value that a formula can have.
 NEVER_SEEN_SCORE = 1e6 * LARGEST_VALUE

@@ -6,8 +6,8 @@ import numpy as np
 
 from freshet.core.bursts import BurstKind, BurstProgress
 from freshet.core.tables import VisitTable
-from freshet.schedule.burst_queue import BurstQueue
-from freshet.schedule.bursts import (
+from freshet.schedule.bursts.burst_queue import BurstQueue
+from freshet.schedule.bursts.burst_rules import (
     BURST_INTERVAL,
     FAST_OFFSETS,
     HOUR_SECONDS,

@@ -10,16 +10,14 @@ from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps, PageTable, VisitTable
 from freshet.formula.variables import WEIGHTED_ESTIMATES, WeightClock
 from freshet.schedule.page_states import RevisitDelays
-from freshet.schedule.ranking_rules import (
+from freshet.schedule.rules.basic_rules import AgeRule, RandomRule
+from freshet.schedule.rules.interval_rules import (
     NUTCH_STEPS,
     STORMCRAWLER_STEPS,
     AdaptiveIntervalRule,
-    AgeRule,
-    ChangeRateRule,
-    RandomRule,
-    RankingRule,
-    WeightedEstimateRule,
 )
+from freshet.schedule.rules.ranking_rule import RankingRule
+from freshet.schedule.rules.rate_rules import ChangeRateRule, WeightedEstimateRule
 
 HISTORY = {0: True, 1: False, 2: True, 5: True}
 """Visits of first page: the cycle, and whether it had changed since the first before."""

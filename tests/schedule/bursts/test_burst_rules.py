@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from freshet.core.bursts import BurstKind, BurstProgress
 from freshet.core.tables import DAY_SECONDS, VisitTable
-from freshet.schedule.bursts import (
+from freshet.schedule.bursts.burst_rules import (
     BURST_INTERVAL,
     FAST_OFFSETS,
     HOUR_SECONDS,

@@ -1,0 +1,1 @@
+"""Bursts, which are looks minutes apart: their rules and their queue."""

@@ -1,0 +1,1 @@
+"""Policies that rank pages by a formula, and the forecast variables of formulas."""

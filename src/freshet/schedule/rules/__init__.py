@@ -1,0 +1,1 @@
+"""Published rules that rank pages by a score; they ignore the importance of pages."""
