@@ -4,7 +4,8 @@
     ├── UsageError              the request cannot be carried out
     │   ├── SettingsError       a setting is unknown or has a wrong value
     │   ├── NotFoundError       a page, version, tag or collection does not exist
-    │   └── BadInputError       an outside file or repository cannot be read
+    │   ├── BadInputError       an outside file or repository cannot be read
+    │   └── OwnClassError       a class of the user fails
     ├── StorageError            the collection's own files cannot be used
     │   ├── LockedError         another process is appending to the archive
     │   ├── DamagedError        a record is cut short or altered
@@ -43,6 +44,10 @@ class BadInputError(UsageError):
     """An outside file or repository cannot be read."""
 
     exit_code = 4
+
+
+class OwnClassError(UsageError):
+    """A class of the user fails, such as a policy given as ``module:Class``."""
 
 
 class StorageError(FreshetError):

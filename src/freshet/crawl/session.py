@@ -203,6 +203,6 @@ class CrawlSession:
         )
 
     def release_all(self) -> None:
-        """Store report and state of the policy, and release every lease of the crawl."""
-        self.jobs.save_policy(self._clock.now())
+        """Release every lease of the crawl, and store report and state of the policy."""
         self._catalog.release_pages(LEASE_HOLDER)
+        self.jobs.save_policy(self._clock.now())

@@ -14,7 +14,7 @@ from functools import partial
 from math import inf
 
 from freshet.core.clock import monotonic_seconds, to_epoch
-from freshet.core.errors import FreshetError
+from freshet.core.errors import FreshetError, OwnClassError
 from freshet.crawl.fetch_job import FetchJob
 from freshet.fetch.collection_writer import CollectionWriter
 from freshet.fetch.environment import CrawlEnvironment
@@ -97,14 +97,19 @@ class RecordingLoop:
         self._writer.wake.set()
         if self._task is not None:
             await self._task
-        if self._writer.failure is None:
+        if self._writer.failure is None or isinstance(self._writer.failure, OwnClassError):
             with suppress(FreshetError):
-                while self._writer.observations or self._writer.unbudgeted_requests:
-                    await self._record_batch()
+                await self._record_rest()
                 await self._writer.write(
                     partial(self._writer.session.return_jobs, list(unsent_jobs))
                 )
         self.is_closed = True
+
+    async def _record_rest(self) -> None:
+        """Record all observations; a visit is recorded before a user's policy fails to learn it."""
+        while self._writer.observations or self._writer.unbudgeted_requests:
+            with suppress(OwnClassError):
+                await self._record_batch()
 
     async def _run(self) -> None:
         try:

@@ -4,10 +4,11 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from freshet.core.errors import StopRequestedError, StorageError
+from freshet.core.errors import OwnClassError, StopRequestedError, StorageError
 
-# Errors of the machine or of the collection's own files are no page's fault and are raised.
-SYSTEM_ERRORS = (StorageError, StopRequestedError, OSError)
+# Errors of the machine, of the collection's own files or of a user's class are no page's fault and
+# are raised.
+SYSTEM_ERRORS = (StorageError, StopRequestedError, OwnClassError, OSError)
 
 log = logging.getLogger(__name__)
 

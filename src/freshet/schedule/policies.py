@@ -21,6 +21,7 @@ from freshet.schedule.formulas.extended_formula_policy import (
 )
 from freshet.schedule.formulas.formula_policy import FormulaPolicy
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
+from freshet.schedule.own_policy import POLICY_METHODS, with_checks
 from freshet.schedule.page_states import RevisitDelays
 from freshet.schedule.rules.basic_rules import AgeRule, RandomRule
 from freshet.schedule.rules.interval_rules import (
@@ -62,9 +63,6 @@ CYCLE_POLICY_NAMES = tuple(CYCLE_RULE_POLICIES)
 ALL_POLICY_NAMES = (*POLICY_NAMES, *CYCLE_POLICY_NAMES)
 FORMULA_VARIABLES = VARIABLES_BY_TERMINAL_SET["extended"]
 MAX_SHOWN_LETTERS = 80
-POLICY_METHODS = (
-    "add", "forget", "learn", "choose", "release", "next_time", "explain", "state", "restore",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ def is_own_policy(name: str) -> bool:
 def _make_own_policy(name: str, *, seed: int, delays: RevisitDelays) -> Policy:
     policy_class = load_class(name, "freshet.policies", POLICY_METHODS)
     try:
-        policy: Policy = policy_class(name, seed=seed, delays=delays)
+        policy: Policy = with_checks(policy_class, name)(name, seed=seed, delays=delays)
     except Exception as error:
         raise UsageError(
             f"policy {name!r} cannot be made: {type(error).__name__}: {error}"
