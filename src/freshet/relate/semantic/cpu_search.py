@@ -1,0 +1,109 @@
+"""Comparison of vectors on the processor: matrix products, and compiled loops over their blocks."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from freshet.relate.semantic.kernels.neighbour_table import merge_rows, merge_rows_and_columns
+from freshet.relate.semantic.neighbour_table import NeighbourTable
+from freshet.relate.semantic.unit_vectors import VectorArray
+
+_TILE_ROWS = 512
+_MAX_BLOCK, _MIN_BLOCK, _BLOCKS = 4096, 512, 16
+# Not a page: the rows of a block are queries.
+_NO_PAGE = -1
+Span = tuple[int, int]
+
+
+class CpuSearch:
+    """A ``SearchDevice`` of threads, each with one thread of the linear algebra library."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self._workers = workers or os.cpu_count() or 1
+
+    def compare_pages(self, vectors: VectorArray, table: NeighbourTable, first_new: int) -> None:
+        """Merge the cosines of all pairs of pages of which at least one is new.
+
+        A pair is compared once, for both pages. Blocks that are compared at the same time have no
+        page in common, so that no two threads write the same rows of the table.
+        """
+        size = _block_size(len(vectors))
+        old_spans = _spans(0, first_new, size)
+        spans = old_spans + _spans(first_new, len(vectors), size)
+
+        def compare(pair: tuple[int, int]) -> None:
+            if max(pair) >= len(old_spans):
+                _compare_blocks(vectors, spans[min(pair)], spans[max(pair)], table)
+
+        self._run_rounds(compare, disjoint_rounds(len(spans)))
+
+    def compare_queries(
+        self, queries: VectorArray, vectors: VectorArray, table: NeighbourTable
+    ) -> None:
+        """Merge the cosines of all queries with all pages."""
+
+        def compare(rows: Span) -> None:
+            block = queries[slice(*rows)]
+            buffer = np.empty(len(block) * _MAX_BLOCK, np.float32)
+            for first, end in _spans(0, len(vectors), _MAX_BLOCK):
+                products = _products(block, vectors[first:end], buffer)
+                merge_rows(products, _NO_PAGE, first, *_rows(table, rows))
+
+        self._run_rounds(compare, [_spans(0, len(queries), _TILE_ROWS)])
+
+    def _run_rounds(self, work: Callable[[Span], None], rounds: Iterable[list[Span]]) -> None:
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(self._workers) as executor:
+            for items in rounds:
+                for _ in executor.map(work, items):
+                    pass
+
+
+def disjoint_rounds(count: int) -> Iterator[list[tuple[int, int]]]:
+    """Yield all pairs of blocks, a block with itself included, in rounds of disjoint pairs.
+
+    It is the schedule of a tournament: one block stays, and the others rotate around it.
+
+    >>> list(disjoint_rounds(3))
+    [[(0, 0), (1, 1), (2, 2)], [(1, 2)], [(0, 2)], [(0, 1)]]
+    """
+    yield [(block, block) for block in range(count)]
+    ring = list(range(count)) + [count] * (count % 2)
+    for _ in range(len(ring) - 1):
+        half = len(ring) // 2
+        pairs = zip(ring[:half], reversed(ring[half:]), strict=True)
+        yield [pair for pair in pairs if count not in pair]
+        ring = [ring[0], ring[-1], *ring[1:-1]]
+
+
+def _compare_blocks(vectors: VectorArray, rows: Span, columns: Span, table: NeighbourTable) -> None:
+    """Merge the cosines of two blocks of pages, which are the same or have no page in common."""
+    others = vectors[slice(*columns)]
+    buffer = np.empty(min(_TILE_ROWS, rows[1] - rows[0]) * len(others), np.float32)
+    for first, end in _spans(*rows, _TILE_ROWS):
+        products = _products(vectors[first:end], others, buffer)
+        if rows == columns:
+            merge_rows(products, first, columns[0], *_rows(table, (first, end)))
+        else:
+            merge_rows_and_columns(products, first, columns[0], *table)
+
+
+def _products(rows: VectorArray, columns: VectorArray, buffer: VectorArray) -> VectorArray:
+    """Return the cosines of all rows with all columns, in memory that is used again."""
+    products = buffer[: len(rows) * len(columns)].reshape(len(rows), len(columns))
+    return np.dot(rows, columns.T, out=products)
+
+
+def _rows(table: NeighbourTable, rows: Span) -> NeighbourTable:
+    span = slice(*rows)
+    return NeighbourTable(table.cosines[span], table.pages[span], table.least[span])
+
+
+def _block_size(page_count: int) -> int:
+    return min(_MAX_BLOCK, max(_MIN_BLOCK, page_count // _BLOCKS))
+
+
+def _spans(first: int, end: int, size: int) -> list[Span]:
+    return [(start, min(start + size, end)) for start in range(first, end, size)]

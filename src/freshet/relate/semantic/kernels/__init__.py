@@ -1,0 +1,1 @@
+"""Compiled loops, each beside the module of the same name."""

@@ -1,0 +1,134 @@
+"""Compiled loops that put the cosines of a block into the rows of the nearest pages so far."""
+
+import numpy as np
+from numba import njit
+
+from freshet.core.types import IndexArray
+from freshet.relate.semantic.unit_vectors import VectorArray
+
+_CHUNK = 64
+
+
+@njit(cache=True, nogil=True)
+def insert_neighbour(cosines: VectorArray, pages: IndexArray, cosine: float, page: int) -> None:
+    """Insert a page into one row of a table, if it is nearer than the last page there."""
+    rank = len(cosines) - 1
+    if cosine < cosines[rank] or (cosine == cosines[rank] and page >= pages[rank]):
+        return
+    while rank > 0 and (
+        cosines[rank - 1] < cosine or (cosines[rank - 1] == cosine and pages[rank - 1] > page)
+    ):
+        cosines[rank] = cosines[rank - 1]
+        pages[rank] = pages[rank - 1]
+        rank -= 1
+    cosines[rank] = cosine
+    pages[rank] = page
+
+
+@njit(cache=True, nogil=True)
+def _reaches(values: VectorArray, bound: float) -> bool:
+    """Return whether any value reaches a bound; the processor compares many at once."""
+    is_reached = False
+    for k in range(len(values)):
+        is_reached |= values[k] >= bound
+    return is_reached
+
+
+@njit(cache=True, nogil=True)
+def _reaches_either(values: VectorArray, bound: float, bounds: VectorArray) -> bool:
+    """Return whether any value reaches the common bound or its own."""
+    count = np.int32(0)
+    for k in range(len(values)):
+        is_reached = (values[k] >= bound) | (values[k] >= bounds[k])
+        count += np.int32(1) if is_reached else np.int32(0)
+    return bool(count > 0)
+
+
+@njit(cache=True, nogil=True)
+def _merge_row(
+    values: VectorArray,
+    first_page: int,
+    own_column: int,
+    cosines: VectorArray,
+    pages: IndexArray,
+    bound: float,
+) -> float:
+    """Merge one row of a block into a row of the table; return the cosine to beat.
+
+    Columns are compared in chunks, and few chunks have a page that is near enough.
+    """
+    for first in range(0, len(values), _CHUNK):
+        chunk = values[first : first + _CHUNK]
+        if not _reaches(chunk, bound):
+            continue
+        for k in range(len(chunk)):
+            if chunk[k] >= bound and first + k != own_column:
+                insert_neighbour(cosines, pages, chunk[k], first_page + first + k)
+                bound = cosines[-1]
+    return bound
+
+
+@njit(cache=True, nogil=True)
+def merge_rows(
+    products: VectorArray,
+    own_page: int,
+    first_page: int,
+    cosines: VectorArray,
+    pages: IndexArray,
+    least: VectorArray,
+) -> None:
+    """Merge a block of cosines into the rows of a table; its columns are pages.
+
+    ``first_page`` is the page of the first column, ``own_page`` that of the first row: a page is
+    not its own neighbour. It is negative if the rows are not pages of the index.
+    """
+    for row in range(products.shape[0]):
+        own_column = own_page + row - first_page if own_page >= 0 else -1
+        least[row] = _merge_row(
+            products[row], first_page, own_column, cosines[row], pages[row], least[row]
+        )
+
+
+@njit(cache=True, nogil=True)
+def _merge_row_twice(
+    values: VectorArray,
+    page: int,
+    first_column: int,
+    cosines: VectorArray,
+    pages: IndexArray,
+    least: VectorArray,
+) -> None:
+    """Merge the cosines of one page with others into its row of the table, and into theirs."""
+    bound = least[page]
+    for first in range(0, len(values), _CHUNK):
+        chunk = values[first : first + _CHUNK]
+        first_other = first_column + first
+        bounds = least[first_other : first_other + len(chunk)]
+        if not _reaches_either(chunk, bound, bounds):
+            continue
+        for k in range(len(chunk)):
+            other = first_other + k
+            if chunk[k] >= bound:
+                insert_neighbour(cosines[page], pages[page], chunk[k], other)
+                bound = cosines[page, -1]
+            if chunk[k] >= bounds[k]:
+                insert_neighbour(cosines[other], pages[other], chunk[k], page)
+                bounds[k] = cosines[other, -1]
+    least[page] = bound
+
+
+@njit(cache=True, nogil=True)
+def merge_rows_and_columns(
+    products: VectorArray,
+    first_row: int,
+    first_column: int,
+    cosines: VectorArray,
+    pages: IndexArray,
+    least: VectorArray,
+) -> None:
+    """Merge a block twice into the table of all pages: for its rows, and for its columns.
+
+    No page is both a row and a column of the block.
+    """
+    for row in range(products.shape[0]):
+        _merge_row_twice(products[row], first_row + row, first_column, cosines, pages, least)
