@@ -24,7 +24,9 @@ def unit_rows(vectors: ArrayLike) -> VectorArray:
     squares = np.einsum("ij,ij->i", table, table, dtype=np.float64)
     if not np.isfinite(squares).all():
         row = int(np.flatnonzero(~np.isfinite(squares))[0])
-        raise UsageError(f"the vector of page {row} has numbers that are not finite; leave it out or set it to 0")
+        raise UsageError(
+            f"the vector of page {row} has numbers that are not finite; leave it out or set it to 0"
+        )
     is_unit = (np.abs(squares - 1) < _MAX_LENGTH_ERROR) | (squares == 0)
     if is_unit.all():
         return table
