@@ -157,3 +157,25 @@ def test_a_plan_takes_nothing_away_from_the_crawl(collection: Collection) -> Non
     collection.plan()
     assert collection.catalog.leases() == []
     assert collection.catalog.spending("2026-11-15").requests == 0
+
+
+def test_the_plan_and_why_give_a_page_the_same_time_whatever_the_limit(
+    collection: Collection,
+) -> None:
+    urls = record_visits(collection, *map(str, range(60)))
+    collection.add_many([f"https://other.example/{number}" for number in range(3)])
+    plans = [collection.plan(budget=48, limit=limit) for limit in (None, 5, 20, 500)]
+    times = {visit.page.url: visit.expected for visit in plans[-1].choices}
+    assert 48 <= len(times) < 63
+    for plan in plans:
+        assert {visit.page.url: visit.expected for visit in plan.choices}.items() <= times.items()
+    with (collection.path / "freshet.toml").open("a") as file:
+        file.write('budget = "48/day"\n')
+    with Collection.open(collection.path, clock=collection.clock) as reopened:
+        expected = {url: reopened.why(reopened.page(url)).expected for url in urls[::9]}
+    for url, time in expected.items():
+        if url in times:
+            assert time == times[url]
+        else:
+            assert time is None or time > NOW + timedelta(days=1)
+    assert 0 < len(expected.keys() & times.keys()) < len(expected)

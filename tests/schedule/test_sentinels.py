@@ -113,3 +113,32 @@ def test_an_event_that_a_few_looks_reveal_makes_the_other_pages_due(
     assert chances[0].max() < 0.2
     assert chances[1][0] > 0.5
     assert chances[1][1] == pytest.approx(chances[0][1], abs=0.1)
+
+
+@each_objective
+def test_a_look_under_way_counts_as_made_until_it_is_released(objective: ObjectiveName) -> None:
+    policy = quiet_policy(objective)
+    rows = np.arange(2 * HOST_PAGES)
+    policy._sentinels.consider(rows, np.linspace(0.1, 0.2, len(rows)))
+    before = policy._sentinels.bonuses(rows, NOW, 0.25)[[39, 79]]
+    policy.page_states.mark_pending(rows[:1])
+    policy._sentinels.await_looks(rows[:1], NOW)
+    under_way = policy._sentinels.bonuses(rows, NOW, 0.25)[[39, 79]]
+    assert under_way.tolist() == [0.0, before[1]]
+    later = policy._sentinels.bonuses(rows, NOW + 0.5 * DAY_SECONDS, 0.25)[39]
+    assert 0.0 < later < before[0]
+    policy.release(np.array([0]))
+    assert policy._sentinels.bonuses(rows, NOW, 0.25)[[39, 79]].tolist() == before.tolist()
+
+
+@each_objective
+def test_choices_without_answers_take_sentinels_of_the_hosts_in_turn(
+    objective: ObjectiveName,
+) -> None:
+    policy = quiet_policy(objective)
+    policy.multiplier = 0.05
+    chosen = [
+        policy.choose(from_epoch(NOW + 3600.0 * hour), 1, HostCaps()).pages for hour in range(6)
+    ]
+    hosts = [int(page_ids[0]) // HOST_PAGES for page_ids in chosen]
+    assert hosts in ([0, 1, 0, 1, 0, 1], [1, 0, 1, 0, 1, 0])

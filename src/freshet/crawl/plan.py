@@ -1,12 +1,14 @@
 """The plan: which pages a crawl would fetch next, and for what value.
 
 A plan simulates the crawl's own choices without fetching, so it learns nothing new on the way.
-Each page appears once, with its next visit.
+Each page appears once, with its next visit. All planned visits stay under way to the policy, which
+takes no further sentinel of a host for what they will show.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import islice
 from math import isfinite
 
 import numpy as np
@@ -26,7 +28,8 @@ from freshet.crawl.policy_status import exploration_share
 from freshet.record.collection_store import CollectionStore
 
 HORIZON = timedelta(days=1)
-STEPS = 64
+# A step of the plan grows with the visits planned before, so that a long plan takes few steps.
+STEPS, MAX_UNPACED_STEP = 64, 256
 
 
 def make_plan(
@@ -40,7 +43,8 @@ def make_plan(
     settings = settings_for_objective(collection.settings, objective)
     preview = CrawlPreview(collection, settings, budget=str(budget))
     max_visits = preview.budget if limit is None else limit
-    choices = with_scores(sorted(preview.visits(max_visits), key=lambda visit: visit.expected))
+    visits = islice(preview.visits(), max_visits)
+    choices = with_scores(sorted(visits, key=lambda visit: visit.expected))
     return Plan(
         preview.now,
         planning_objective(settings),
@@ -99,44 +103,48 @@ class CrawlPreview:
         )
         self.spent = collection.catalog.spending(utc_day(self.now)).requests
 
-    def visits(self, limit: int) -> Iterator[PlannedVisit]:
-        """Yield visits in the order of choice; those that need not wait for the pace come first."""
-        start, spent = self.now, self.spent
+    def visits(self) -> Iterator[PlannedVisit]:
+        """Yield the visits of the next day in the order of choice, however many are taken.
+
+        Those that need not wait for the pace come first.
+        """
+        start, spent, planned = self.now, self.spent, 0
         if spent >= self.budget:
             start, spent = next_midnight(self.now), 0
-        unpaced = self._choose_unpaced(start, min(limit, self.budget - spent))
-        yield from self._plan_turns(unpaced, [start] * len(unpaced))
-        yield from self._choose_paced(
-            RequestPace(start, spent + len(unpaced), self.budget), limit - len(unpaced)
-        )
+        for visit in self._choose_unpaced(start, self.budget - spent):
+            planned += 1
+            yield visit
+        yield from self._choose_paced(RequestPace(start, spent + planned, self.budget), planned)
 
-    def _choose_unpaced(self, start: datetime, limit: int) -> list[PageChoice]:
-        """Return the requested pages, then the pages never visited."""
-        requested = [
-            PageChoice(page, np.inf, "asked for") for page in self._frontier.requested(limit)
-        ]
-        unvisited_count = min(limit, self._frontier.count_unpaced()) - len(requested)
-        if unvisited_count <= 0:
-            return requested
+    def _choose_unpaced(self, start: datetime, room: int) -> Iterator[PlannedVisit]:
+        """Yield the requested pages, then the pages never visited, some at a time."""
+        waiting = self._frontier.requested(room)
+        requested = [PageChoice(page, np.inf, "asked for") for page in waiting]
+        for first in range(0, len(requested), MAX_UNPACED_STEP):
+            choices = requested[first : first + MAX_UNPACED_STEP]
+            yield from self._plan_turns(choices, [start] * len(choices))
+        room = min(room, self._frontier.count_unpaced()) - len(requested)
         caps = HostCaps(excluded_pages=self._excluded_pages(start))
-        choices = list(self.policy.choose(start, unvisited_count, caps))
-        paced = [choice.page for choice in choices if not self._frontier.is_unpaced(choice.page)]
-        self.policy.release(id_array(paced))
-        return requested + [choice for choice in choices if choice.page not in paced]
+        while (k := min(room, MAX_UNPACED_STEP)) > 0:
+            choices = list(self.policy.choose(start, k, caps))
+            unseen = [choice for choice in choices if self._frontier.is_unpaced(choice.page)]
+            paced = {choice.page for choice in choices}.difference(choice.page for choice in unseen)
+            self.policy.release(id_array(sorted(paced)))
+            yield from self._plan_turns(unseen, [start] * len(unseen))
+            room = room - k if len(unseen) == k else 0
 
-    def _choose_paced(self, pace: RequestPace, limit: int) -> Iterator[PlannedVisit]:
-        """Yield the visits that the pace allows, a few at a time."""
-        step = 1 + limit // STEPS
+    def _choose_paced(self, pace: RequestPace, planned: int) -> Iterator[PlannedVisit]:
+        """Yield the visits that the pace allows, at first one by one, then more at a time."""
         at, number = pace.start, pace.spent
         end = pace.start + HORIZON
-        while limit > 0 and at < end:
+        while at < end:
             if number >= pace.total or pace.due_time(number) >= next_midnight(pace.start):
                 pace, number = RequestPace(next_midnight(pace.start), 0, pace.total), 0
-            at, k = max(at, pace.due_time(number)), min(step, limit)
+            at, k = max(at, pace.due_time(number)), 1 + planned // STEPS
             choices = self._choose(at, max(at, pace.due_time(number + k)), k)
             times = [max(at, pace.due_time(number + index)) for index in range(len(choices))]
             yield from self._plan_turns(choices, times)
-            limit, number = limit - len(choices), number + len(choices)
+            planned, number = planned + len(choices), number + len(choices)
             if not choices:
                 at = self._next_event(at) or end
 

@@ -1,6 +1,6 @@
 """Explains when a page is visited next, in words and numbers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import isfinite
@@ -25,7 +25,7 @@ from freshet.crawl.change_texts import (
 from freshet.crawl.hosts import HostSummary, host_names, summarise_host
 from freshet.crawl.learned_correction import LearnedForecastStatus
 from freshet.crawl.obstacles import describe_visit, obstacle_of
-from freshet.crawl.plan import CrawlPreview
+from freshet.crawl.plan import HORIZON, CrawlPreview
 from freshet.record.collection_store import CollectionStore
 from freshet.record.writer_lock import is_crawl
 
@@ -64,12 +64,8 @@ class ScheduleExplanation:
         """Describe when the next visit is expected."""
         if self.expected is not None:
             return format_to_second(self.expected)
-        explanation = self.explanation
-        if explanation is not None and not self.obstacles:
-            is_worth_less = explanation.chance is not None and explanation.due is None
-        else:
-            is_worth_less = False
-        if is_worth_less:
+        has_forecast = self.explanation is not None and self.explanation.chance is not None
+        if has_forecast and not self.obstacles:
             return "when there is budget left; other pages are worth more"
         return "not within a day, as far as is known now"
 
@@ -112,22 +108,30 @@ def explain_pages(collection: CollectionStore, pages: Sequence[Page]) -> list[Sc
     """Explain when pages are visited next."""
     preview = CrawlPreview(collection, collection.settings)
     expected = _expected_times(preview, {page.id for page in pages})
-    return [_why(collection, page, preview, expected.get(page.id)) for page in pages]
+    return [_why(collection, page, preview, expected) for page in pages]
 
 
-def _expected_times(preview: CrawlPreview, pages: set[int]) -> dict[int, datetime]:
-    """Return when pages would be visited next, those that come among the next visits."""
+@dataclass(frozen=True, slots=True)
+class _ExpectedTimes:
+    """The times of the next visits of some pages, and the time up to which visits are known."""
+
+    by_page: Mapping[int, datetime]
+    known_until: datetime
+
+
+def _expected_times(preview: CrawlPreview, pages: set[int]) -> _ExpectedTimes:
+    """Return when pages would be visited next, those that the plan of the day has."""
     expected_times: dict[int, datetime] = {}
-    for visit in preview.visits(MAX_PREVIEWED_VISITS):
+    for count, visit in enumerate(preview.visits(), 1):
         if visit.page.id in pages:
             expected_times[visit.page.id] = visit.expected
-        if len(expected_times) == len(pages):
-            break
-    return expected_times
+        if len(expected_times) == len(pages) or count == MAX_PREVIEWED_VISITS:
+            return _ExpectedTimes(expected_times, visit.expected)
+    return _ExpectedTimes(expected_times, preview.now + HORIZON)
 
 
 def _why(
-    collection: CollectionStore, page: Page, preview: CrawlPreview, expected: datetime | None
+    collection: CollectionStore, page: Page, preview: CrawlPreview, expected: _ExpectedTimes
 ) -> ScheduleExplanation:  # fmt: skip
     settings = collection.settings
     state = _host_state(collection, page)
@@ -141,11 +145,15 @@ def _why(
         *filter(None, [obstacle_of(visit)]),
         *_delays(preview, page_settings, host, explanation),
     ]
+    next_visit = expected.by_page.get(page.id)
+    if next_visit is None:
+        next_visit = _due(preview, page, page_settings, host, explanation)
+        # An earlier time is wrong: the plan up to then does not have the page.
+        next_visit = next_visit if next_visit and next_visit > expected.known_until else None
     return ScheduleExplanation(
         page, preview.now, planning_objective(settings), preview.policy.name, preview.budget,
         preview.spent, page_settings.importance, tuple(obstacles), host, visit, explanation,
-        expected or _due(preview, page, page_settings, host, explanation),
-        page_settings.verify_tls is not False, preview.learned,
+        next_visit, page_settings.verify_tls is not False, preview.learned,
     )  # fmt: skip
 
 

@@ -149,6 +149,7 @@ class BayesPolicy:
         self._move_multiplier(others if len(others) else np.full(len(values), lowest_value))
         order = self._order(scores, chosen)
         chosen, exploratory = chosen[order], exploratory[order]
+        self._sentinels.await_looks(rows[chosen], seconds)
         self.page_states.mark_pending(rows[chosen])
         if not self.cadence.in_cycles:
             self._settle()

@@ -3,7 +3,9 @@
 A shared event is noticed only if someone looks. The value of such a look is what its result is
 worth: the chance of an event that no look has confirmed or ruled out, times the pages it would
 make worth a visit. So a host with many pages and frequent events is looked at often, and a small
-or quiet one hardly ever. At most one page of a host is a sentinel at a time.
+or quiet one hardly ever. At most one page of a host is a sentinel at a time. Looks that are under
+way count as made: they will confirm or rule out the events up to the time for which they were
+chosen, so that another sentinel is only worth what can happen after it.
 """
 
 from collections.abc import Mapping
@@ -33,11 +35,15 @@ class Sentinels:
         self._best_rows = np.empty(0, np.int32)
         self._best_values = np.empty(0)
         self._bounds = np.empty((0, BOUND_COUNT), np.float32)
+        # Per host the page chosen last, and the days between which looks under way find events.
+        self._awaited_rows = np.empty(0, np.int32)
+        self._awaited_days = np.empty((0, 2))
 
     @property
     def nbytes(self) -> int:
         """Return the memory of the sentinels in bytes."""
-        return self._best_rows.nbytes + self._best_values.nbytes + self._bounds.nbytes
+        best = self._best_rows.nbytes + self._best_values.nbytes + self._bounds.nbytes
+        return best + self._awaited_rows.nbytes + self._awaited_days.nbytes
 
     def worth(self, lowest: float, highest_value: float, multiplier: float) -> NDArray[np.intp]:
         """Return the rows of the sentinels that may reach the lowest rank, in ascending order.
@@ -60,6 +66,9 @@ class Sentinels:
             self._best_values = np.append(self._best_values, np.full(missing, -np.inf))
             no_bounds = np.full((missing, BOUND_COUNT), np.inf, np.float32)
             self._bounds = np.concatenate((self._bounds, no_bounds))
+            no_rows = np.full(missing, NOT_FOUND, np.int32)
+            self._awaited_rows = np.append(self._awaited_rows, no_rows)
+            self._awaited_days = np.concatenate((self._awaited_days, np.zeros((missing, 2))))
 
     def forget_bounds(self, hosts: NDArray[np.intp] | slice) -> None:
         """Let the sentinels of hosts be scored at the next choice, whatever they were worth."""
@@ -80,12 +89,17 @@ class Sentinels:
         new_rows = np.cumsum(kept, dtype=np.int32) - 1
         self._best_rows = np.where(is_kept, new_rows[self._best_rows], np.int32(NOT_FOUND))
         self._best_values[~is_kept] = -np.inf
+        is_kept = (self._awaited_rows != NOT_FOUND) & kept[self._awaited_rows]
+        awaited_rows = new_rows[self._awaited_rows]
+        self._awaited_rows = np.where(is_kept, awaited_rows, np.int32(NOT_FOUND))
 
     def state(self) -> dict[str, Any]:
         """Return the sentinels as plain arrays."""
         return {
             "sentinel_rows": self._best_rows.copy(),
             "sentinel_values": self._best_values.copy(),
+            "awaited_rows": self._awaited_rows.copy(),
+            "awaited_days": self._awaited_days.copy(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -93,6 +107,19 @@ class Sentinels:
         self._best_rows = np.array(state["sentinel_rows"], np.int32)
         self._best_values = np.array(state["sentinel_values"], np.float64)
         self._bounds = np.full((len(self._best_rows), BOUND_COUNT), np.inf, np.float32)
+        self._awaited_rows = np.array(state["awaited_rows"], np.int32)
+        self._awaited_days = np.array(state["awaited_days"], np.float64)
+
+    def await_looks(self, chosen_rows: NDArray[np.intp], now: float) -> None:
+        """Note that pages were chosen and will be looked at, except those never seen."""
+        states = self._model.page_states
+        rows = chosen_rows[~np.isnan(states.last_look[chosen_rows])]
+        hosts = states.host[rows]
+        is_new = ~self._are_awaited(hosts)
+        self._awaited_days[hosts[is_new], 0] = np.inf
+        np.minimum.at(self._awaited_days[:, 0], hosts, states.last_look[rows] / DAY_SECONDS)
+        self._awaited_days[hosts, 1] = now / DAY_SECONDS
+        self._awaited_rows[hosts] = rows
 
     def consider(self, rows: NDArray[np.intp], values: FloatArray) -> None:
         """Make the page of the highest value of each host its sentinel."""
@@ -107,7 +134,7 @@ class Sentinels:
         """Return what the result of a look at each page is worth beyond its own value."""
         bonuses, are_sentinels = np.zeros(len(rows)), self._are_among(rows)
         sentinel_rows = rows[are_sentinels]
-        pages = self._gaining_pages(sentinel_rows, now, 0.0)
+        pages = self._gaining_pages(sentinel_rows, now, 0.0, are_awaited_made=True)
         bonuses[are_sentinels] = pages * self._gain(sentinel_rows, multiplier)
         return bonuses
 
@@ -123,10 +150,13 @@ class Sentinels:
         self._bounds[hosts, 1] = BOUND_MARGIN * states.importance[sentinel_rows]
         self._bounds[hosts, 2] = self._value_bounds(sentinel_rows, scores[are_sentinels], now)
 
-    def _gaining_pages(self, rows: NDArray[np.intp], now: float, days: float) -> FloatArray:
+    def _gaining_pages(
+        self, rows: NDArray[np.intp], now: float, days: float, *, are_awaited_made: bool = False
+    ) -> FloatArray:
         """Return how many pages of each page's host an event by then would make worth a visit.
 
-        It is the expected number for events up to some days from now that no look has confirmed.
+        It is the expected number for events up to some days from now that no look has confirmed,
+        nor will confirm, if looks under way count as made.
         """
         events, states = self._model.events, self._model.page_states
         if events is None:
@@ -134,8 +164,34 @@ class Sentinels:
         hosts, ends = states.host[rows], np.full(len(rows), now / DAY_SECONDS)
         begins = ends - states.days_since_look(rows, now, never=0.0)
         hazards = events.unconfirmed_hazards(hosts, begins, ends + days)
+        if are_awaited_made:
+            hazards -= self._awaited_hazards(hosts, begins, ends)
         pages = (GAINING_SHARE * events.page_counts(hosts)).astype(np.float64)
         return pages * -np.expm1(-hazards)
+
+    def _awaited_hazards(
+        self, hosts: IndexArray, begins: FloatArray, ends: FloatArray
+    ) -> FloatArray:
+        """Return the hazard between two times that looks under way will confirm or rule out."""
+        events, hazards = self._model.events, np.zeros(len(hosts))
+        are_awaited = self._are_awaited(hosts)
+        if events is None or not are_awaited.any():
+            return hazards
+        hosts, days = hosts[are_awaited], self._awaited_days[hosts[are_awaited]]
+        hazards[are_awaited] = events.unconfirmed_hazards(
+            hosts,
+            np.maximum(begins[are_awaited], days[:, 0]),
+            np.minimum(ends[are_awaited], days[:, 1]),
+        )
+        return hazards
+
+    def _are_awaited(self, hosts: IndexArray) -> BoolArray:
+        """Return which hosts have a look under way."""
+        rows = self._awaited_rows[hosts]
+        if not len(self._model.page_states):
+            return np.zeros(len(hosts), np.bool_)
+        are_awaited: BoolArray = (rows != NOT_FOUND) & self._model.page_states.pending[rows]
+        return are_awaited
 
     def _value_bounds(self, rows: NDArray[np.intp], scores: PageScores, now: float) -> FloatArray:
         """Return the highest values that pages can have before their bounds are found again."""
