@@ -161,7 +161,19 @@ def test_a_visit_finds_the_links_that_came_since_the_visit_before() -> None:
     assert curves.column("new_links").tolist() == [1, 5, 5, 1, 2]
     metrics = curves.overall()
     assert metrics.new_links == pytest.approx(14 / 5)
+    assert metrics.links_found == 14
     assert metrics.links_detected == pytest.approx(14 / 18)
+
+
+def test_a_visit_finds_no_more_new_links_than_the_page_has_links() -> None:
+    links = np.array([[9, 8, 2, 3, 0, 1, 4], [7, 6, 1, 0, 5, 0, 2]], np.uint16)
+    trace = replace(
+        drawn("xxxx.xx", "xxx.x.x"),
+        new_links=np.ascontiguousarray(links.T),
+        most_links=np.array([3, 4], np.uint16),
+    )
+    curves = measure_cycles(crawl_in_cycles(trace, RoundRobin(), 1), trace.pages.importance, 1)
+    assert curves.column("links_found").tolist() == [1, 3, 4, 1, 2]
 
 
 def test_without_link_counts_the_link_metrics_are_undefined() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from freshet.backtest.cycle_oracles import CYCLE_ORACLES
 from freshet.cli.commands.research import simulate
-from freshet.schedule.policies import POLICY_NAMES
+from freshet.schedule.policies import LINK_POLICY_NAMES, POLICY_NAMES
 from tests.cli.cli_runs import Run
 
 Row = tuple[str, str, date, bool]
@@ -57,6 +57,56 @@ def test_all_means_every_policy_and_oracle(run: Run, folder: str) -> None:
     rows = run("simulate", folder, "--seeds", "1", "--json").json
     assert {row["policy"] for row in rows} == {*POLICY_NAMES, *CYCLE_ORACLES}
     assert all(row["budget"] == 0.05 for row in rows)
+
+
+def write_links(folder: Path) -> str:
+    """Write a folder in which the pages that change daily have new links on weekdays."""
+    write(folder, daily(40, 12, lambda page, day: page < 4 or (7 * page + day) % 11 == 0))
+    file = folder / "observations.parquet"
+    table = pl.read_parquet(file)
+    new_links = pl.col("changed").cast(pl.Int32)
+    table.with_columns(
+        n_new_links_internal=2 * new_links,
+        n_new_links_external=new_links,
+        n_new_links_never_seen=new_links,
+        n_links=pl.lit(4),
+    ).write_parquet(file)
+    return str(folder)
+
+
+def test_the_objective_links_compares_policies_by_new_links(run: Run, tmp_path: Path) -> None:
+    folder = write_links(tmp_path)
+    arguments = ("simulate", folder, "--objective", "links", "--seeds", "1")
+    rows = run(*arguments, "--json").json
+    assert {*LINK_POLICY_NAMES, "age", "oracle-change"} <= {row["policy"] for row in rows}
+    assert all(row["links_found"] == pytest.approx(20 * row["new_links"]) for row in rows)
+    table = run(*arguments, "--policy", "bayes-links,age", "--against", "age").out.splitlines()
+    assert table[2].split()[:3] == ["policy", "links", "found"]
+    assert any(line.startswith("bayes-links  new_links") for line in table)
+
+
+def test_the_kind_of_links_may_be_chosen(run: Run, tmp_path: Path) -> None:
+    folder = write_links(tmp_path)
+    found = {
+        kind: run("simulate", folder, "--links", kind, "--policy", "age", "--budget", "100%",
+                  "--seeds", "1", "--json").json[0]["links_found"]
+        for kind in ("all", "internal", "external", "never-seen")
+    }  # fmt: skip
+    assert found["all"] == found["internal"] + found["external"] > found["internal"]
+    assert found["never-seen"] == found["external"]
+
+
+def test_new_links_are_found_in_continuous_time_too(run: Run, tmp_path: Path) -> None:
+    folder = write_links(tmp_path)
+    arguments = ("simulate", folder, "--continuous", "--objective", "links", "--seeds", "1")
+    rows = run(*arguments, "--policy", "bayes-links", "--budget", "100%", "--json").json
+    assert 0 < rows[0]["links_detected"] <= 1
+    assert rows[0]["links_found"] > 0
+
+
+def test_a_trace_without_links_has_no_objective_links(run: Run, folder: str) -> None:
+    result = run("simulate", folder, "--objective", "links", "--policy", "age")
+    assert "has no numbers of new links" in result.err
 
 
 def test_policies_may_be_named_one_by_one_and_count_once(run: Run, folder: str) -> None:

@@ -94,6 +94,7 @@ class BacktestRow:
     time_to_detection: float
     time_waited: float
     detected: float
+    links_found: float
     new_links: float
     links_detected: float
     unranked: float
@@ -105,6 +106,7 @@ class BacktestRow:
     time_to_detection_ci: float
     time_waited_ci: float
     detected_ci: float
+    links_found_ci: float
     new_links_ci: float
     links_detected_ci: float
     changerate_low: float
@@ -127,10 +129,15 @@ class PolicyResult:
     runs: tuple[MetricCurves, ...]
     cold: bool = False
 
-    def to_row(self, trace: Trace, baseline: "PolicyResult | None" = None) -> BacktestRow:
-        """Return the means over the seeds, and their comparison with a baseline."""
+    def to_row(
+        self,
+        trace: Trace,
+        baseline: "PolicyResult | None" = None,
+        measures: Sequence[str] = COMPARED_METRICS,
+    ) -> BacktestRow:
+        """Return the means over the seeds, and the comparison of measures with a baseline."""
         bootstrap = PageBootstrap(trace.pages.sites)
-        comparisons = () if baseline is None else self.compare(baseline, bootstrap)
+        comparisons = () if baseline is None else self.compare(baseline, bootstrap, measures)
         return _result_row(trace, self, bootstrap, comparisons)
 
     def page_figures(self) -> CrawledPageFigures:
@@ -138,14 +145,16 @@ class PolicyResult:
         return sum_page_figures([run.page_figures for run in self.runs if run.page_figures])
 
     def compare(
-        self, baseline: "PolicyResult", bootstrap: PageBootstrap
+        self,
+        baseline: "PolicyResult",
+        bootstrap: PageBootstrap,
+        measures: Sequence[str] = COMPARED_METRICS,
     ) -> tuple[PolicyComparison, ...]:
-        """Compare every metric that has values with a baseline's on the same trace and budget."""
+        """Compare every measure that has values with a baseline's on the same trace and budget."""
         intervals = bootstrap.differences(self.page_figures(), baseline.page_figures())
         by_measure = {"changerate": intervals.changerate, "freshness": intervals.freshness}
         comparisons = (
-            self._compare(baseline, name, by_measure.get(name, NO_INTERVAL))
-            for name in COMPARED_METRICS
+            self._compare(baseline, name, by_measure.get(name, NO_INTERVAL)) for name in measures
         )
         return tuple(
             comparison
@@ -214,12 +223,18 @@ def cycle_counter(progress: ProgressCallback, total: int) -> Callable[[object], 
 
 
 def result_rows(
-    trace: Trace, results: Sequence[PolicyResult], *, against: str = ""
+    trace: Trace,
+    results: Sequence[PolicyResult],
+    *,
+    against: str = "",
+    measures: Sequence[str] = COMPARED_METRICS,
 ) -> list[BacktestRow]:
     """Return a row for every result, compared with the policy ``against`` if one is named."""
     baselines = {result.budget: result for result in results if result.policy == against}
     return [
-        result.to_row(trace, baselines.get(result.budget) if result.policy != against else None)
+        result.to_row(
+            trace, baselines.get(result.budget) if result.policy != against else None, measures
+        )
         for result in results
     ]
 

@@ -48,7 +48,8 @@ class ChangeCounts:
     """Number of changes, of the cycles they waited for a visit, and of new links.
 
     A page that changed in three cycles since its last visit counts as three changes. ``new_links``
-    is None if the trace has no link counts.
+    is None if the trace has no link counts. A page shows at most as many new links as it has links;
+    links that no visit can find any more count as missed.
     """
 
     changes: int = 0
@@ -97,6 +98,7 @@ class CycleCopies:
         self._cycle_sums = np.zeros(pages, np.int64)
         self._links_by_cycle = trace.new_links
         self._link_counts = None if self._links_by_cycle is None else np.zeros(pages, np.int32)
+        self._most_links = trace.most_links
         self._missed_count = self._missed_cycle_sum = self._missed_links = 0
 
     def apply_changes(self, number: int) -> None:
@@ -118,7 +120,7 @@ class CycleCopies:
     def refresh(self, pages: PageIdArray, number: int) -> tuple[VisitTable, ChangeCounts]:
         """Replace pages' copies; return the looks and the changes they found."""
         stale, has_copy = self.stale[pages], ~self.unseen[pages]
-        links = None if self._link_counts is None else self._link_counts[pages]
+        links = self._links_shown(pages)
         changes = int(self._change_counts[pages].sum(dtype=np.int64))
         cycle_sum = int(self._cycle_sums[pages].sum())
         found_links = None if links is None else int(links.sum(dtype=np.int64))
@@ -135,6 +137,13 @@ class CycleCopies:
             pages, float(number * CYCLE_SECONDS), stale, measured=has_copy, new_links=links
         )
         return visits, ChangeCounts(changes, changes * number - cycle_sum, found_links)
+
+    def _links_shown(self, pages: PageIdArray) -> IndexArray | None:
+        """Return the new links that pages show now; further ones have come and gone."""
+        if self._link_counts is None:
+            return None
+        links: IndexArray = self._link_counts[pages]
+        return links if self._most_links is None else np.minimum(links, self._most_links[pages])
 
     def missed_changes(self, number: int) -> ChangeCounts:
         """Return the changes that no visit has found by a cycle."""

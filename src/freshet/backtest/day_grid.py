@@ -46,6 +46,7 @@ class TraceCells:
 
     ``new_links`` is None if the observations have no link counts, ``change_times`` if they do not
     tell the moment of any change. ``site_wide_days`` are the days on which whole sites changed.
+    ``most_links`` is the greatest number of links of each page on these days.
     """
 
     pages: IndexArray
@@ -54,6 +55,7 @@ class TraceCells:
     new_links: LinkCounts | None = None
     change_times: ChangeTimes | None = None
     site_wide_days: SiteWideDays | None = None
+    most_links: LinkCounts | None = None
 
 
 def source_of(part: str) -> str:
@@ -185,7 +187,27 @@ def _fill_grid(
         np.minimum(links, MAX_NEW_LINKS).astype(np.uint16).reshape(shape) if len(links) else None,
         _change_times(table, row_of_page, cycle_of_row),
         site_wide_days,
+        _most_links(table, row_of_page, cycle_of_row, shape),
     )
+
+
+def _most_links(
+    table: PageDayTable,
+    row_of_page: IndexArray,
+    cycle_of_row: IndexArray,
+    shape: tuple[int, int],
+) -> LinkCounts | None:
+    """Return the greatest number of links of every page in the grid.
+
+    A page whose number of links is not known can have as many as a cell holds.
+    """
+    if table.page_links is None:
+        return None
+    most = np.full(shape[0], -1, np.int32)
+    for rows, cell in _grid_cells(table, row_of_page, cycle_of_row, shape[1]):
+        np.maximum.at(most, cell // shape[1], table.page_links[rows])
+    most = np.where(most < 0, MAX_NEW_LINKS, np.minimum(most, MAX_NEW_LINKS))
+    return most.astype(np.uint16)
 
 
 def _change_times(

@@ -35,8 +35,8 @@ class BacktestMetrics:
     counts with the cycles it has waited so far, a lower bound. The changes of a page before its
     first visit are left out, because no visit can find them.
 
-    ``new_links`` is the mean number found per visit, ``links_detected`` their share of all new
-    links; both are NaN if the trace has no link counts.
+    ``links_found`` is the number of new links found, ``new_links`` the mean number per visit and
+    ``links_detected`` the share of all new links; they are NaN if the trace has no link counts.
     """
 
     changerate: float
@@ -47,6 +47,7 @@ class BacktestMetrics:
     time_to_detection: float
     time_waited: float
     detected: float
+    links_found: float
     new_links: float
     links_detected: float
     unranked: int
@@ -57,8 +58,8 @@ class CycleMetrics:
     """Metrics of one cycle, as in ``BacktestMetrics``; NaN where the cycle has no value.
 
     ``time_to_detection`` covers the changes found in this cycle; ``time_waited``, ``detected`` and
-    ``links_detected`` cover all changes up to this cycle. ``visits`` and ``changes_found`` are
-    counts.
+    ``links_detected`` cover all changes up to this cycle. ``visits``, ``changes_found`` and
+    ``links_found`` are counts.
     """
 
     cycle: int
@@ -72,6 +73,7 @@ class CycleMetrics:
     time_to_detection: float
     time_waited: float
     detected: float
+    links_found: float
     new_links: float
     links_detected: float
 
@@ -125,6 +127,7 @@ class MetricCurves:
             time_to_detection=_ratio(waited_cycles, change_counts.sum()),
             time_waited=self._last("time_waited"),
             detected=self._last("detected"),
+            links_found=float(self.column("links_found").sum()),
             new_links=self._mean("new_links"),
             links_detected=self._last("links_detected"),
             unranked=int(np.count_nonzero(np.isnan(self.column("ndcg")))),
@@ -199,7 +202,7 @@ class _CycleMeter:
         )
         unseen = np.count_nonzero(cycle.unseen)
         unseen_weight = float(self._weights[cycle.unseen].sum()) if unseen else 0.0
-        has_links = found_changes.new_links is not None
+        links = UNDEFINED if found_changes.new_links is None else float(found_changes.new_links)
         return CycleMetrics(
             cycle=cycle.number,
             visits=len(cycle.visited_pages),
@@ -215,9 +218,8 @@ class _CycleMeter:
                 self._found_count + missed_changes.changes,
             ),
             detected=_ratio(self._found_count, self._found_count + missed_changes.changes),
-            new_links=_ratio(found_changes.new_links or 0, len(cycle.visited_pages))
-            if has_links
-            else UNDEFINED,
+            links_found=links,
+            new_links=_ratio(links, len(cycle.visited_pages)),
             links_detected=_ratio(
                 self._found_links, self._found_links + (missed_changes.new_links or 0)
             ),

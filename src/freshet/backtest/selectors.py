@@ -12,7 +12,7 @@ from freshet.schedule import policies
 from freshet.schedule.model_file import FormulaModel, is_model_path, resolve_policy
 
 ALL_NAMES = (*policies.POLICY_NAMES, *CYCLE_ORACLES)
-ACCEPTED_NAMES = (*ALL_NAMES, *policies.CYCLE_POLICY_NAMES)
+ACCEPTED_NAMES = (*ALL_NAMES, *policies.LINK_POLICY_NAMES, *policies.CYCLE_POLICY_NAMES)
 
 
 def check_name(name: str) -> None:

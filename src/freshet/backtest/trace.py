@@ -51,7 +51,8 @@ class Trace:
     An unknown cell counts as unchanged unless it was imputed. ``new_links`` has a row per cycle and
     a column per page; it is None if link counts are not known. ``change_times`` is None if the
     moments of changes within their cycles are not known. ``site_wide_days`` are the days on which
-    whole sites changed, None if they were not looked for. The arrays may be memory-mapped files.
+    whole sites changed, None if they were not looked for. ``most_links`` is the greatest number of
+    links that each page has had: no visit can find more. The arrays may be memory-mapped files.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Trace:
     new_links: LinkCounts | None = None
     change_times: ChangeTimes | None = None
     site_wide_days: SiteWideDays | None = None
+    most_links: LinkCounts | None = None
 
     def changed(self, cycle: int) -> BoolArray:
         """Return which pages changed in a cycle."""
@@ -103,7 +105,7 @@ class Trace:
 
     @property
     def digest(self) -> str:
-        """Return a hash of pages, cells, links and times; the trace's name is not part of it."""
+        """Return a hash of pages, cells, new links and times, without name and link capacities."""
         hashed = xxh3_128(f"{len(self.pages)} {self.cycles}".encode())
         for column in self._columns():
             hashed.update(np.ascontiguousarray(column).data)
@@ -124,6 +126,7 @@ class Trace:
             None if self.new_links is None else self.new_links[:, page_indices],
             None if self.change_times is None else self.change_times.select(page_indices),
             self.site_wide_days,
+            None if self.most_links is None else self.most_links[page_indices],
         )
 
     def _columns(self) -> Iterator[NDArray[Any]]:

@@ -77,6 +77,15 @@ SiteWideDaysOption = Annotated[
         " Default: keep, but drop for snap and mixed.",
     ),
 ]
+LinkKindOption = Annotated[
+    str,
+    typer.Option(
+        "--links",
+        metavar="KIND",
+        help="Which new links of Parquet observations count: all, internal, external or never-seen "
+        "(links that the page never had before). Default: all.",
+    ),
+]
 PageCountOption = Annotated[
     int | None,
     typer.Option(

@@ -14,7 +14,8 @@ SettingCheck = Callable[[Any], str]
 
 LIVE_POLICY_NAMES = (
     "guarded-freshness", "guarded-changes", "bayes-freshness", "bayes-changes", "rand", "age", "cg",
-    "nad", "sad", "aad", "gad", "nutch", "stormcrawler",
+    "nad", "sad", "aad", "gad", "nutch", "stormcrawler", "bayes-links", "nnl-pr", "nnl-av", "lcr",
+    "ccr",
 )  # fmt: skip
 FORMULA_WORDS = (
     "n", "X", "t", "CG", "NAD", "SAD", "AAD", "GAD", "rate", "chance", "around", "quiet", "weekday",

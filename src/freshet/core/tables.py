@@ -96,7 +96,8 @@ class PageDayTable:
 
     ``pages`` are indices into ``urls``, ``parts`` and, if given, ``importance``, which hold a value
     per page. ``new_links`` is -1 if it is not known. ``change_times`` are the moments of changes
-    within the day in epoch seconds, NaN where they are not known.
+    within the day in epoch seconds, NaN where they are not known. ``page_links`` is the number of
+    links that a page has, -1 if it is not known.
     """
 
     pages: IndexArray
@@ -107,6 +108,7 @@ class PageDayTable:
     new_links: IndexArray | None = None
     importance: FloatArray | None = None
     change_times: FloatArray | None = None
+    page_links: IndexArray | None = None
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -132,7 +134,8 @@ class ChoiceTable:
     ``ages`` are the days since each page's last look, infinite if it had none. ``exploratory``
     pages are chosen for what their visits teach, beyond their own value; None if there are none.
     ``choosers`` are the names of the mixed policies that chose the pages, empty for the main one;
-    None if the policy mixes none.
+    None if the policy mixes none. ``new_links`` are the expected numbers of new links; None if the
+    policy does not forecast them.
     """
 
     pages: PageIdArray
@@ -141,6 +144,7 @@ class ChoiceTable:
     ages: FloatArray
     exploratory: BoolArray | None = None
     choosers: tuple[str, ...] | None = None
+    new_links: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -150,14 +154,24 @@ class ChoiceTable:
         columns = (self.pages, self.values, self.chances, self.ages)
         exploratory = [False] * count if self.exploratory is None else self.exploratory.tolist()
         choosers = ("",) * count if self.choosers is None else self.choosers
-        rows = zip(*(column.tolist() for column in columns), exploratory, choosers, strict=True)
-        for page, value, chance, age, is_exploratory, chooser in rows:
-            reason = choice_reason(chance, age, chooser, is_exploratory=is_exploratory)
+        links = [None] * count if self.new_links is None else self.new_links.tolist()
+        rows = zip(
+            *(column.tolist() for column in columns), exploratory, choosers, links, strict=True
+        )
+        for page, value, chance, age, is_exploratory, chooser, new_links in rows:
+            reason = choice_reason(
+                chance, age, chooser, is_exploratory=is_exploratory, new_links=new_links
+            )
             yield PageChoice(page, value, reason, is_exploratory)
 
 
 def choice_reason(
-    chance: float, age_days: float, chooser: str = "", *, is_exploratory: bool = False
+    chance: float,
+    age_days: float,
+    chooser: str = "",
+    *,
+    is_exploratory: bool = False,
+    new_links: float | None = None,
 ) -> str:
     """Say why a page was chosen.
 
@@ -167,11 +181,14 @@ def choice_reason(
     'changed with probability 0.5, last seen 2 days ago; to learn whether its site has changed'
     >>> choice_reason(0.5, 2.0, "nutch")
     'changed with probability 0.5, last seen 2 days ago; chosen by nutch'
+    >>> choice_reason(float("nan"), 2.0, new_links=3.14)
+    '3.1 new links expected, last seen 2 days ago'
     """
     if age_days == float("inf"):
         return NEVER_SEEN_REASON
     chance_text = "" if chance != chance else f"changed with probability {chance:.2g}, "
-    reason = f"{chance_text}last seen {duration_text(age_days)} ago"
+    links_text = "" if new_links is None else f"{new_links:.2g} new links expected, "
+    reason = f"{chance_text}{links_text}last seen {duration_text(age_days)} ago"
     if chooser:
         return f"{reason}; chosen by {chooser}"
     return f"{reason}; {SENTINEL_REASON}" if is_exploratory else reason
@@ -215,6 +232,8 @@ class PolicyExplanation:
     it. ``weights`` are the shares of visits of mixed policies, by name. ``publication_hours`` are
     the hours of the day (UTC) at which the pages of its host change far more than at others.
     ``learned_factor`` multiplies the value: how much likelier a learned model finds a change.
+    ``new_links`` is the number of new links that a look now is expected to find, ``link_rate`` the
+    expected number a day, and ``prior_link_rate`` the same for pages of the same host.
 
     ``due`` is the time (epoch seconds) at which the page's value reaches the multiplier, by what is
     known now; if it is None, the page is visited only if budget is left. ``change_days`` is the
@@ -250,6 +269,9 @@ class PolicyExplanation:
     weights: Mapping[str, float] | None = None
     publication_hours: tuple[int, ...] = ()
     learned_factor: float = 1.0
+    new_links: float | None = None
+    link_rate: float | None = None
+    prior_link_rate: float | None = None
 
     @property
     def is_regular(self) -> bool:

@@ -20,6 +20,13 @@ from freshet.schedule.formulas.extended_formula_policy import (
     ExtendedFormulaPolicy,
 )
 from freshet.schedule.formulas.formula_policy import FormulaPolicy
+from freshet.schedule.links.link_policy import LinkPolicy
+from freshet.schedule.links.link_rankings import (
+    ContentChangeRateRule,
+    LastLinksRule,
+    LinkChangeRateRule,
+    MeanLinksRule,
+)
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
 from freshet.schedule.own_policy import POLICY_METHODS, with_checks
 from freshet.schedule.page_states import RevisitDelays
@@ -43,6 +50,12 @@ RULE_POLICIES: Mapping[str, Callable[..., RankingRule]] = {
     "nutch": partial(AdaptiveIntervalRule, steps=NUTCH_STEPS),
     "stormcrawler": partial(AdaptiveIntervalRule, steps=STORMCRAWLER_STEPS),
 }
+LINK_RULE_POLICIES: Mapping[str, Callable[..., RankingRule]] = {
+    "nnl-pr": LastLinksRule,
+    "nnl-av": MeanLinksRule,
+    "lcr": LinkChangeRateRule,
+    "ccr": ContentChangeRateRule,
+}
 CYCLE_RULE_POLICIES: Mapping[str, Callable[..., RankingRule]] = {
     "nad-cycle": partial(WeightedEstimateRule, estimate="NAD", clock="cycle"),
     "sad-cycle": partial(WeightedEstimateRule, estimate="SAD", clock="cycle"),
@@ -57,10 +70,12 @@ GUARDED_POLICIES: Mapping[str, Callable[..., Policy]] = {
     "guarded-changes": partial(GuardedPolicy, objective="changes"),
     "guarded-freshness": partial(GuardedPolicy, objective="freshness"),
 }
+LINK_POLICIES: Mapping[str, Callable[..., Policy]] = {"bayes-links": LinkPolicy}
 FORECASTING_POLICIES = {**GUARDED_POLICIES, **BAYES_POLICIES}
 POLICY_NAMES = (*RULE_POLICIES, *BAYES_POLICIES, *GUARDED_POLICIES)
+LINK_POLICY_NAMES = (*LINK_RULE_POLICIES, *LINK_POLICIES)
 CYCLE_POLICY_NAMES = tuple(CYCLE_RULE_POLICIES)
-ALL_POLICY_NAMES = (*POLICY_NAMES, *CYCLE_POLICY_NAMES)
+ALL_POLICY_NAMES = (*POLICY_NAMES, *LINK_POLICY_NAMES, *CYCLE_POLICY_NAMES)
 FORMULA_VARIABLES = VARIABLES_BY_TERMINAL_SET["extended"]
 MAX_SHOWN_LETTERS = 80
 
@@ -96,9 +111,10 @@ def make_policy(
         page_interval, longest_backoff_seconds=longest_backoff_days * DAY_SECONDS
     )
     cadence = CONTINUOUS_CADENCE if live else CYCLE_CADENCE
-    if isinstance(name, str) and name in FORECASTING_POLICIES:
-        return FORECASTING_POLICIES[name](name, cadence=cadence, seed=seed, delays=delays)
-    rules = {**RULE_POLICIES, **CYCLE_RULE_POLICIES}
+    models = {**FORECASTING_POLICIES, **LINK_POLICIES}
+    if isinstance(name, str) and name in models:
+        return models[name](name, cadence=cadence, seed=seed, delays=delays)
+    rules = {**RULE_POLICIES, **LINK_RULE_POLICIES, **CYCLE_RULE_POLICIES}
     if isinstance(name, str) and name in rules:
         return rules[name](name, seed=seed, delays=delays)
     if isinstance(name, str) and is_own_policy(name):

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +15,14 @@ from freshet.core.types import BadRow
 MAX_BODY_BYTES = 64_000_000
 OBSERVATIONS_FILE = "observations.parquet"
 MAX_LINK_COUNT = 1_000_000_000
+LINK_COLUMNS = ("n_new_links_internal", "n_new_links_external")
+# The columns of new links that count, by the name of their kind.
+LINK_KINDS: Mapping[str, tuple[str, ...]] = {
+    "all": LINK_COLUMNS,
+    "internal": LINK_COLUMNS[:1],
+    "external": LINK_COLUMNS[1:],
+    "never-seen": ("n_new_links_never_seen",),
+}
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?")
 # A date of digits only (ISO 8601 basic format), optionally with the time as in web archives.
 _DIGIT_DATE = re.compile(r"((?:19|20|21)[0-9]{6})([0-9]{6})?")

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.backtest.continuous.ground_truth import GroundTruth, PageIndices
+from freshet.backtest.continuous.ground_truth import GroundTruth
+from freshet.backtest.continuous.link_arrivals import PageIndices
 from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import FloatArray
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from freshet.backtest.continuous.copies import ChangeDetections, TimedCopies
 from freshet.backtest.continuous.ground_truth import GroundTruth, index_lookup
+from freshet.backtest.continuous.link_arrivals import FoundLinks
 from freshet.backtest.cycle_crawl import Selector, build_visit_table
 from freshet.backtest.metrics import CrawledPageFigures
 from freshet.core.clock import from_epoch, to_epoch
@@ -50,6 +51,7 @@ class SimulatedCrawler:
         self._batches_made = self.visits = self.changes_found = 0
         self._page_indices = index_lookup(truth.pages.ids)
         self._copies = TimedCopies(truth)
+        self._links = None if truth.links is None else FoundLinks(truth.links)
         self._page_visits, self._page_changes = (
             np.zeros(len(truth.pages), np.int32) for _ in range(2)
         )
@@ -65,6 +67,8 @@ class SimulatedCrawler:
             seconds_before = days * DAY_SECONDS - batch_number * DAY_SECONDS / batches_per_day
             self._look(batches[batch_number % batches_per_day], self._start - seconds_before)
         self._copies.reset_totals(self._start)
+        if self._links is not None:
+            self._links.reset_totals()
         self.visits = self.changes_found = 0
         self._page_visits[:], self._page_changes[:] = 0, 0
 
@@ -87,6 +91,10 @@ class SimulatedCrawler:
             freshness=self._copies.fresh_seconds(self._now) / elapsed if elapsed > 0 else fresh_now,
             fresh_now=fresh_now,
         )
+
+    def found_links(self) -> tuple[int, int] | None:
+        """Return the new links found by that moment, and all that appeared; None if not known."""
+        return None if self._links is None else (self._links.found, self._links.appeared(self._now))
 
     def detections(self) -> ChangeDetections:
         """Return the changes found by that moment."""
@@ -114,9 +122,12 @@ class SimulatedCrawler:
         page_indices = self._page_indices(pages)
         has_copy = self._copies.exists(page_indices)
         was_stale = self._copies.refresh(page_indices, now)
+        links = None if self._links is None else self._links.look(page_indices, now, has_copy)
         self._page_visits[page_indices] += 1
         self._page_changes[page_indices] += was_stale
         self.visits += len(page_indices)
         self.changes_found += int(np.count_nonzero(was_stale))
         seems_changed = has_copy & (was_stale | self._truth.is_noisy[page_indices])
-        self._policy.learn(build_visit_table(pages, now, seems_changed, measured=has_copy))
+        self._policy.learn(
+            build_visit_table(pages, now, seems_changed, measured=has_copy, new_links=links)
+        )

@@ -64,6 +64,7 @@ class _RunningTotals:
     unweighted_fresh_seconds: float
     fresh_seconds: float
     detections: ChangeDetections
+    found_links: tuple[int, int] | None
 
 
 def _totals(crawler: SimulatedCrawler) -> _RunningTotals:
@@ -73,6 +74,7 @@ def _totals(crawler: SimulatedCrawler) -> _RunningTotals:
         crawler.unweighted_fresh_seconds(),
         crawler.fresh_seconds(),
         crawler.detections(),
+        crawler.found_links(),
     )
 
 
@@ -97,6 +99,20 @@ def _day_metrics(day: int, totals_before: _RunningTotals, totals: _RunningTotals
         time_to_detection=today.time_to_detection,
         time_waited=totals.detections.time_waited,
         detected=totals.detections.detected_share,
-        new_links=UNDEFINED,
-        links_detected=UNDEFINED,
+        **_link_metrics(totals_before, totals, visits),
     )
+
+
+def _link_metrics(
+    totals_before: _RunningTotals, totals: _RunningTotals, visits: int
+) -> dict[str, float]:
+    """Return the new links found per visit of a day, and the share found of all so far."""
+    if totals.found_links is None or totals_before.found_links is None:
+        return dict.fromkeys(("links_found", "new_links", "links_detected"), UNDEFINED)
+    found, appeared = totals.found_links
+    found_today = found - totals_before.found_links[0]
+    return {
+        "links_found": found_today,
+        "new_links": found_today / visits if visits else UNDEFINED,
+        "links_detected": found / appeared if appeared else UNDEFINED,
+    }

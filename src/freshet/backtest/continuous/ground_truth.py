@@ -6,13 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from freshet.backtest.continuous.link_arrivals import (
+    LinkArrivals,
+    PageIndices,
+    link_arrivals_of_trace,
+)
 from freshet.backtest.kernels import copies as kernels
 from freshet.backtest.trace import ChangeTimes, Trace, without_history
 from freshet.core.clock import CYCLE_SECONDS
 from freshet.core.tables import BoolArray, PageIdArray, PageTable
 from freshet.core.types import FloatArray
-
-PageIndices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +23,15 @@ class GroundTruth:
     """The times at which each page really changes (epoch seconds, ascending).
 
     ``times[starts[i]:starts[i + 1]]`` belong to the i-th page of ``pages``. Pages marked in
-    ``is_noisy`` seem to change at every look.
+    ``is_noisy`` seem to change at every look. ``links`` are the new links that appear, None if they
+    are not known.
     """
 
     pages: PageTable
     starts: NDArray[np.int64]
     times: FloatArray
     is_noisy: BoolArray
+    links: LinkArrivals | None = None
 
     def next_changes(
         self, page_indices: PageIndices, moment: float
@@ -72,11 +77,14 @@ def ground_truth_of_trace(trace: Trace, *, seed: int = 0) -> GroundTruth:
         times = np.concatenate([times[is_drawn], recorded_times])
     order = np.lexsort((times, page_indices))
     counts = np.bincount(page_indices, minlength=len(trace.pages))
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    changes = ChangeTimes(starts, times[order])
     return GroundTruth(
         pages=without_history(trace.pages),
-        starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        times=times[order],
+        starts=changes.starts,
+        times=changes.times,
         is_noisy=np.zeros(len(trace.pages), np.bool_),
+        links=link_arrivals_of_trace(trace, changes, seed=seed),
     )
 
 

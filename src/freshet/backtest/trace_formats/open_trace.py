@@ -69,7 +69,8 @@ class TraceExtent(TypedDict, total=False):
     """Size and seed of a generated trace, the minimum share of known days, and which days count.
 
     None and missing values mean the default. By default only the published traces ``snap`` and
-    ``mixed`` drop the days on which whole sites changed.
+    ``mixed`` drop the days on which whole sites changed. ``links`` says which new links count: all,
+    internal, external or never-seen.
     """
 
     pages: int | None
@@ -77,6 +78,7 @@ class TraceExtent(TypedDict, total=False):
     seed: int | None
     least_known: float | None
     drop_site_wide_days: bool | None
+    links: str | None
 
 
 def open_trace(
@@ -206,16 +208,18 @@ def _read_recorded(form: str, source: HistorySource, extent: TraceExtent) -> Tra
     )
     if form == "trace":
         return open_saved_trace(source.path)
+    links = extent.get("links")
     if form == "parquet":
-        return _read_named(source.path, source.part or "mixed", drop)
+        return _read_named(source.path, source.part or "mixed", drop, links or "all")
+    _reject_option(links is not None, "--links", f"a {form} trace counts all new links")
     known_share = MIN_KNOWN_SHARE if least_known is None else least_known
     return _read_days(form, source, known_share, drop=bool(drop))
 
 
-def _read_named(path: Path, name: str, drop: bool | None) -> Trace:
+def _read_named(path: Path, name: str, drop: bool | None, links: str) -> Trace:
     """Return a named trace of daily observations; a page's site is its source."""
     _require_one_of(NAMED_TRACES, name, f"of {path}")
-    table = day_table.read_day_table(path)
+    table = day_table.read_day_table(path, links=links)
     trace_cells = cells_of_named_trace(table, name, drop=drop)
     return _build(name, table, trace_cells, [source_of(part) for part in table.parts])
 
@@ -274,6 +278,7 @@ def _build(name: str, table: PageDayTable, trace_cells: TraceCells, sites: Seque
         trace,
         change_times=trace_cells.change_times,
         site_wide_days=trace_cells.site_wide_days,
+        most_links=trace_cells.most_links,
     )
 
 

@@ -43,6 +43,7 @@ class TraceManifest:
     digest: str
     site_wide_days: dict[str, Any] | None = None
     changes: int | None = None
+    most_links: bool = False
     kind: str = KIND
     version: int = VERSION
 
@@ -63,6 +64,7 @@ def save_trace(trace: Trace, folder: Path) -> None:
         trace.digest,
         None if trace.site_wide_days is None else asdict(trace.site_wide_days),
         None if trace.change_times is None else len(trace.change_times.times),
+        trace.most_links is not None,
     )
     with _appearing(folder) as temporary_folder:
         for name, column in _columns(trace).items():
@@ -95,6 +97,9 @@ def open_saved_trace(folder: Path) -> Trace:
         _mapped(folder, "new_links", np.uint16, (cycles, pages)) if manifest.new_links else None,
         change_times=_change_times(folder, manifest),
         site_wide_days=_site_wide_days(folder, manifest.site_wide_days),
+        most_links=_mapped(folder, "most_links", np.uint16, (pages,))
+        if manifest.most_links
+        else None,
     )
     if trace.digest != manifest.digest:
         raise _damaged(folder, "the digest of its columns differs")
@@ -138,6 +143,8 @@ def _columns(trace: Trace) -> dict[str, Column]:
     columns |= {"changed": trace.changed_bits, "unknown": trace.unknown_bits}
     if trace.new_links is not None:
         columns["new_links"] = trace.new_links
+    if trace.most_links is not None:
+        columns["most_links"] = trace.most_links
     if trace.change_times is not None:
         columns["change_starts"] = trace.change_times.starts
         columns["change_times"] = trace.change_times.times

@@ -16,6 +16,11 @@ known-rate-changes. Variants that weight by cycle instead of by visit: nad-cycle
 gad-cycle. `all` selects every policy and oracle, but not these variants. A formula such as "t * X"
 is a policy, and so is the path of a model file from `freshet evolve`. NAD in capitals is a formula,
 the plain rate; the policy nad ranks by the probability of a change.
+
+With --objective links the policies are compared by the new links that they find. `all` then has
+these policies too: bayes-links, which a live crawl with this objective uses, and the published
+rankings nnl-pr (new links of the previous interval), nnl-av (their mean per interval), lcr (share
+of intervals with a new link) and ccr (share of intervals with a content change).
 """
 
 import re
@@ -26,6 +31,7 @@ from typing import Annotated, Any
 
 import typer
 
+from freshet.archive.importers.base import LINK_KINDS
 from freshet.backtest.comparison import (
     BacktestRow,
     PolicyComparison,
@@ -39,6 +45,7 @@ from freshet.backtest.comparison import (
 from freshet.backtest.continuous.comparison import run_policies_continuously
 from freshet.backtest.continuous.generated import GENERATED_WEB, generate_web_trace
 from freshet.backtest.cycle_crawl import visits_per_cycle
+from freshet.backtest.metrics import COMPARED_METRICS
 from freshet.backtest.selectors import ALL_NAMES, models_trained_on
 from freshet.backtest.trace import Trace
 from freshet.backtest.trace_formats.open_trace import DEFAULT_CYCLES, DEFAULT_PAGES
@@ -47,10 +54,13 @@ from freshet.cli.options import JsonOption, new_app
 from freshet.cli.output import print_json, print_table, print_text, print_warning, progress_bar
 from freshet.core.errors import StopRequestedError, UsageError
 from freshet.core.humanize import count_text
+from freshet.schedule.policies import LINK_POLICY_NAMES
 
 COLUMNS = ("policy", "budget", "changerate", "ndcg", "freshness", "detection", "detected", "links")
+LINK_COLUMNS = ("policy", "budget", "links", "found", "share found", "changerate", "freshness")
 COMPARISON_COLUMNS = ("policy", "budget", "measure", "difference", "p", "won", "lost", "tied")
 MIN_SHOWN_MARGIN = 0.0005
+OBJECTIVES, LINKS = ("freshness", "changes", "links"), "links"
 
 app = new_app()
 
@@ -63,6 +73,7 @@ def simulate(
     impute: trace_options.ImputeOption = None,
     min_known_share: trace_options.MinKnownOption = None,
     drop_site_wide_days: trace_options.SiteWideDaysOption = None,
+    links: trace_options.LinkKindOption = "",
     pages: trace_options.PageCountOption = None,
     cycles: trace_options.CycleCountOption = None,
     policy: Annotated[
@@ -86,6 +97,14 @@ def simulate(
             min=1, metavar="N", help="Number of runs per policy; each breaks ties differently."
         ),
     ] = 3,
+    objective: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What policies are compared for: freshness, changes or links. With links, new "
+            "links count, and all has the link policies too. Default: freshness and changes.",
+        ),
+    ] = "",
     against: Annotated[
         str,
         typer.Option(
@@ -116,7 +135,8 @@ def simulate(
     as_json: JsonOption = False,
 ) -> None:
     """Back-test policies on recorded or generated pages."""
-    names = parse_policy_names([*(policy or ["all"]), *_baseline(against)])
+    everything = _policies_compared_for(objective)
+    names = parse_policy_names([*(policy or ["all"]), *_baseline(against)], everything)
     budgets = [parse_share(text) for text in budget.split(",")]
     check_request(names, budgets, seeds)
     check_curves_path(curves)
@@ -131,7 +151,9 @@ def simulate(
         cycles=cycles,
         least_known=min_known_share,
         drop_site_wide_days=drop_site_wide_days,
+        links=_check_one_of("--links", links, tuple(LINK_KINDS)),
     )
+    _require_links(trace_used, objective)
     for name in models_trained_on(trace_used, names):
         print_warning(f"{name} was learned on these pages and may do worse on others")
     try:
@@ -142,7 +164,8 @@ def simulate(
     except KeyboardInterrupt:
         raise StopRequestedError("interrupted; the back-test keeps nothing") from None
     write_curves(curves, results)
-    rows = result_rows(trace_used, results, against=against.strip())
+    measures = ("new_links", *COMPARED_METRICS) if objective == LINKS else COMPARED_METRICS
+    rows = result_rows(trace_used, results, against=against.strip(), measures=measures)
     if as_json:
         print_json(rows)
         return
@@ -153,7 +176,7 @@ def simulate(
     print_text(f"{description}; means of {count_text(seeds, 'seed')}{start}", "bold")
     if trace_used.site_wide_days is not None and trace_used.site_wide_days.days:
         print_text(trace_used.site_wide_days.describe())
-    _print(rows, budgets)
+    _print(rows, budgets, for_links=objective == LINKS)
     if curves is not None:
         print_text(f"wrote the measures of every cycle to {curves}")
 
@@ -176,12 +199,32 @@ def _open_trace_and_runner(
     ), run_policies_continuously if continuous else run_policies
 
 
-def _print(rows: Sequence[BacktestRow], budgets: Sequence[float]) -> None:
+def _policies_compared_for(objective: str) -> tuple[str, ...]:
+    """Return the policies that ``all`` means."""
+    _check_one_of("--objective", objective, OBJECTIVES)
+    return (*LINK_POLICY_NAMES, *ALL_NAMES) if objective == LINKS else ALL_NAMES
+
+
+def _check_one_of(option: str, value: str, choices: Sequence[str]) -> str | None:
+    if value and value not in choices:
+        raise UsageError(f"{option} {value!r} is not one of {', '.join(choices)}")
+    return value or None
+
+
+def _require_links(trace: Trace, objective: str) -> None:
+    if objective == LINKS and trace.new_links is None:
+        raise UsageError(
+            f"the trace {trace.name!r} has no numbers of new links; leave --objective out"
+        )
+
+
+def _print(rows: Sequence[BacktestRow], budgets: Sequence[float], *, for_links: bool) -> None:
     """Print the measures and comparisons; a single budget is printed in the title."""
     budget_cells = [f"{100 * row.budget:g}%" if len(budgets) > 1 else None for row in rows]
     title = "" if len(budgets) > 1 else _title(budgets[0], rows[0].pages)
     lines = zip(rows, budget_cells, strict=True)
-    print_table(COLUMNS, [(row.policy, share, *_figure_cells(row)) for row, share in lines], title)
+    columns, cells = (LINK_COLUMNS, _link_cells) if for_links else (COLUMNS, _figure_cells)
+    print_table(columns, [(row.policy, share, *cells(row)) for row, share in lines], title)
     comparisons = [
         (row.policy, share, *_comparison_cells(comparison))
         for row, share in zip(rows, budget_cells, strict=True)
@@ -221,6 +264,16 @@ def _figure_cells(row: BacktestRow) -> Sequence[str | float | None]:
     )
 
 
+def _link_cells(row: BacktestRow) -> Sequence[str | float | None]:
+    return (
+        format_with_margin(row.new_links, row.new_links_ci),
+        f"{row.links_found:,.0f}",
+        format_with_margin(row.links_detected, row.links_detected_ci),
+        format_with_margin(row.changerate, row.changerate_ci),
+        format_with_margin(row.freshness, row.freshness_ci),
+    )
+
+
 def _comparison_cells(comparison: PolicyComparison) -> Sequence[str | float | None]:
     difference = format_with_margin(comparison.difference, comparison.margin, sign="+")
     p_value = "<.001" if comparison.p < MIN_SHOWN_MARGIN else _nan_to_none(comparison.p)
@@ -245,14 +298,16 @@ def format_with_margin(mean: float, margin: float, *, sign: str = "") -> str:
     return f"{mean:{sign}.3f}{suffix}"
 
 
-def parse_policy_names(texts: Sequence[str]) -> list[str]:
-    """Return the policy names in comma-separated texts without duplicates; ``all`` means all.
+def parse_policy_names(texts: Sequence[str], everything: Sequence[str] = ALL_NAMES) -> list[str]:
+    """Return the policy names in comma-separated texts without duplicates.
+
+    ``all`` means everything.
 
     >>> parse_policy_names(["age,pow(t,f(2))", "age"])
     ['age', 'pow(t,f(2))']
     """
     names = [name.strip() for text in texts for name in _split_at_commas(text)]
-    selected = [policy for name in names for policy in (ALL_NAMES if name == "all" else (name,))]
+    selected = [policy for name in names for policy in (everything if name == "all" else (name,))]
     return list(dict.fromkeys(selected))
 
 

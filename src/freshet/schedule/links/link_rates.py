@@ -1,0 +1,188 @@
+"""How fast new links appear on pages: a Gamma-Poisson rate per page with an empirical prior.
+
+A page's rate of new links per day has a Gamma distribution whose mean comes from its host, and the
+host's from the collection. How many days of looks the prior counts for is estimated from the
+collection too (Bühlmann and Straub 1970): few if pages differ much from each other, many if the
+counts of one page differ much from look to look. Old evidence fades.
+
+A list page holds only so many links. With room for C links and r new ones a day, each replacing
+another, a look after x days finds C (1 - exp(-r x / C)) of the r x links; the others have come and
+gone. C is not known: the greatest number that one look has found, and some more, stands for it.
+
+Links that a second look within minutes replaces are noise, as on link farms that show other links
+at every visit. The counts of such pages are not used; their rate is that of their host.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.core.types import FloatArray
+from freshet.schedule.columns import ColumnSpec
+from freshet.schedule.links.link_looks import LinkLooks
+from freshet.schedule.page_states import PageStates
+
+LINK_RATE_COLUMNS: Mapping[str, ColumnSpec] = {
+    # Faded sums over looks: new links (with those lost in between), days, squares, and looks.
+    "link_sum": ColumnSpec(np.float32),
+    "link_days": ColumnSpec(np.float32),
+    "link_squares": ColumnSpec(np.float32),
+    "link_looks": ColumnSpec(np.float32),
+    "most_links": ColumnSpec(np.float32),
+    "quick_links": ColumnSpec(np.float32),
+    "quick_looks": ColumnSpec(np.float32),
+}
+# The share of the evidence that remains after a look; over d days it is this to the power √d.
+RETENTION = 0.95
+SPARE_CAPACITY = 10.0
+# The greatest share of a page's capacity that counts as found, so that the rate stays finite.
+MAX_FILLED_SHARE = 0.9
+MIN_GAP_DAYS = 1 / 1_440
+QUICK_GAP_DAYS = 15 / 1_440
+MIN_QUICK_LOOKS, ROTATING_SHARE, MIN_ROTATING_LINKS = 2, 0.5, 5
+# Before anything is known: a new link in twenty days, and the prior counts for a few days.
+INITIAL_RATE, INITIAL_PRIOR_DAYS = 0.05, 5.0
+MIN_FITTED_PAGES, MIN_PRIOR_DAYS, MAX_PRIOR_DAYS = 10, 3.0, 100.0
+
+
+class LinkRates:
+    """Learns the rate of new links of every page, and forecasts how many a look finds."""
+
+    def __init__(self, page_states: PageStates) -> None:
+        self._page_states = page_states
+        self.collection_rate = INITIAL_RATE
+        self.prior_days = INITIAL_PRIOR_DAYS
+        self._host_rates: FloatArray = np.empty(0)
+
+    def learn(self, link_looks: LinkLooks) -> None:
+        """Learn from looks, in which no page occurs twice."""
+        known = link_looks[~np.isnan(link_looks.new_links)]
+        rows, counts, days = known.looks.rows, known.new_links, known.looks.gap_days
+        states = self._page_states
+        is_quick = days <= QUICK_GAP_DAYS
+        states.column("quick_links")[rows[is_quick]] += counts[is_quick]
+        states.column("quick_looks")[rows[is_quick]] += 1
+        most_links = states.column("most_links")
+        most_links[rows] = np.maximum(most_links[rows], counts)
+        capacity = self.capacities(rows)
+        days = np.maximum(days, MIN_GAP_DAYS)
+        filled = np.minimum(counts / capacity, MAX_FILLED_SHARE)
+        appeared = -capacity * np.log1p(-filled)
+        remaining = RETENTION ** np.sqrt(days)
+        additions: dict[str, FloatArray | float] = {
+            "link_sum": appeared,
+            "link_days": days,
+            "link_squares": appeared**2 / days,
+            "link_looks": 1.0,
+        }
+        for name, added in additions.items():
+            column = states.column(name)
+            column[rows] = column[rows] * remaining + added
+
+    def fit(self) -> None:
+        """Fit the prior to all pages."""
+        states = self._page_states
+        is_usable = (states.column("link_days") > 0) & ~self._are_rotating(slice(None))
+        sums, days, squares, looks = (
+            states.column(name)[is_usable].astype(np.float64)
+            for name in ("link_sum", "link_days", "link_squares", "link_looks")
+        )
+        total_days = float(days.sum())
+        if not total_days:
+            return
+        prior_days = self.prior_days
+        rate = (float(sums.sum()) + prior_days * INITIAL_RATE) / (total_days + prior_days)
+        self.collection_rate = rate
+        self.prior_days = credibility_days(sums, days, squares, looks)
+        hosts, host_count = states.host[is_usable], len(states.hosts)
+        host_sums = np.bincount(hosts, sums, host_count)
+        host_days = np.bincount(hosts, days, host_count)
+        self._host_rates = (host_sums + self.prior_days * rate) / (host_days + self.prior_days)
+
+    def prior_rates(self, rows: NDArray[Any]) -> FloatArray:
+        """Return the new links per day that pages of the same host have on average."""
+        hosts = self._page_states.host[rows]
+        rates = np.full(len(self._page_states.hosts), self.collection_rate)
+        rates[: len(self._host_rates)] = self._host_rates
+        prior_rates: FloatArray = rates[hosts]
+        return prior_rates
+
+    def evidence(self, rows: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+        """Return the new links of pages and the days in which they appeared, 0 if rotating."""
+        states = self._page_states
+        is_used = ~self._are_rotating(rows)
+        sums = states.column("link_sum")[rows].astype(np.float64) * is_used
+        return sums, states.column("link_days")[rows].astype(np.float64) * is_used
+
+    def rates(self, rows: NDArray[Any]) -> FloatArray:
+        """Return the expected number of new links per day of pages."""
+        sums, days = self.evidence(rows)
+        rates: FloatArray = (sums + self.prior_days * self.prior_rates(rows)) / (
+            days + self.prior_days
+        )
+        return rates
+
+    def capacities(self, rows: NDArray[Any]) -> FloatArray:
+        """Return how many new links one look at each page can find at most."""
+        most_links: FloatArray = self._page_states.column("most_links")[rows].astype(np.float64)
+        return SPARE_CAPACITY + most_links
+
+    def expected_links(self, rows: NDArray[Any], days: FloatArray) -> FloatArray:
+        """Return how many new links a look after that many days is expected to find."""
+        return expected_links(self.rates(rows), self.capacities(rows), days)
+
+    def _are_rotating(self, rows: NDArray[Any] | slice) -> NDArray[np.bool_]:
+        """Return whether looks within minutes have replaced most links of pages."""
+        states = self._page_states
+        looks, most = states.column("quick_looks")[rows], states.column("most_links")[rows]
+        replaced = states.column("quick_links")[rows] >= ROTATING_SHARE * looks * most
+        is_rotating: NDArray[np.bool_] = (
+            (looks >= MIN_QUICK_LOOKS) & (most >= MIN_ROTATING_LINKS) & replaced
+        )
+        return is_rotating
+
+    def state(self) -> dict[str, Any]:
+        """Return the fitted prior; the sums are columns of the page states."""
+        return {
+            "collection_rate": self.collection_rate,
+            "prior_days": self.prior_days,
+            "host_rates": self._host_rates.copy(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Restore a state that ``state`` returned."""
+        self.collection_rate = float(state["collection_rate"])
+        self.prior_days = float(state["prior_days"])
+        self._host_rates = np.array(state["host_rates"], np.float64)
+
+
+def expected_links(rates: FloatArray, capacities: FloatArray, days: FloatArray) -> FloatArray:
+    """Return the new links that looks find after some days.
+
+    >>> expected_links(np.array([0.1, 90.0]), np.array([30.0, 30.0]), np.array([1.0, 1.0])).round(2)
+    array([ 0.1 , 28.51])
+    """
+    found: FloatArray = -capacities * np.expm1(-rates * days / capacities)
+    return found
+
+
+def credibility_days(
+    sums: FloatArray, days: FloatArray, squares: FloatArray, looks: FloatArray
+) -> float:
+    """Return the days of looks that the prior counts for (Bühlmann and Straub 1970).
+
+    That is the variance of a page's counts per day over the variance of rates between pages.
+    ``squares`` are the sums of squared counts over days.
+    """
+    total_days, degrees = float(days.sum()), float(np.maximum(looks - 1, 0).sum())
+    spread = total_days - float((days**2).sum()) / total_days
+    if len(days) < MIN_FITTED_PAGES or not degrees or spread <= 0:
+        return INITIAL_PRIOR_DAYS
+    rates, mean = sums / days, float(sums.sum()) / total_days
+    within = float(np.maximum(squares - sums**2 / days, 0).sum()) / degrees
+    between = float((days * (rates - mean) ** 2).sum()) - (len(days) - 1) * within
+    if between <= 0:
+        return MAX_PRIOR_DAYS
+    return float(np.clip(within / (between / spread), MIN_PRIOR_DAYS, MAX_PRIOR_DAYS))

@@ -1,0 +1,84 @@
+"""The rates of new links: shrinkage, capacity and rotating links."""
+
+import numpy as np
+import pytest
+
+from freshet.schedule.links.link_rates import (
+    MAX_PRIOR_DAYS,
+    MIN_PRIOR_DAYS,
+    credibility_days,
+    expected_links,
+)
+from tests.schedule.links.link_samples import DAY, START, link_policy, look
+
+MINUTE = 1 / 1_440
+
+
+def rates_of(policy, page_ids):  # type: ignore[no-untyped-def]
+    """Return the fitted rates of pages."""
+    policy.rates.fit()
+    return policy.rates.rates(np.array(page_ids))
+
+
+def test_a_page_with_new_links_has_a_higher_rate_than_one_without() -> None:
+    policy = link_policy([1, 2])
+    for day in range(6):
+        policy.learn(look([0, 1], day, [3, 0]))
+    busy, quiet = rates_of(policy, [0, 1])
+    assert 1.0 < busy <= 4.0
+    assert 0.0 < quiet < 0.5
+
+
+def test_a_page_without_looks_has_the_rate_of_its_host() -> None:
+    policy = link_policy([1, 1, 2, 2])
+    for day in range(6):
+        policy.learn(look([0, 2], day, [4, 0]))
+    rates = rates_of(policy, [0, 1, 2, 3])
+    assert rates[0] > rates[1] > rates[3] >= rates[2]
+
+
+def test_a_first_look_and_an_unknown_number_teach_nothing() -> None:
+    policy = link_policy([1])
+    policy.learn(look([0], 0, [50]))
+    policy.learn(look([0], 1, [-1]))
+    assert policy.page_states.column("link_days")[0] == 0
+
+
+def test_a_full_list_has_lost_links() -> None:
+    found = expected_links(np.array([100.0]), np.array([30.0]), np.array([0.1, 10.0]))
+    assert found[0] == pytest.approx(8.5, abs=0.1)
+    assert found[1] == pytest.approx(30.0)
+
+
+def test_links_that_a_look_minutes_later_replaces_are_noise() -> None:
+    farm, feed = link_policy([1]), link_policy([1])
+    for minute in (0, 5, 10, 15):
+        farm.learn(look([0], 1 + minute * MINUTE, [40]))
+        feed.learn(look([0], 1 + minute * MINUTE, [1]))
+    for day in (2, 3):
+        farm.learn(look([0], day, [40]))
+        feed.learn(look([0], day, [40]))
+    assert rates_of(farm, [0])[0] < 0.1
+    assert rates_of(feed, [0])[0] > 10
+    soon = np.array([1.0])
+    later = START + 3 * DAY
+    assert farm.expected_links(np.array([0]), later, soon)[0, 0] < 0.1
+
+
+def test_the_prior_counts_less_if_pages_differ_more() -> None:
+    days, looks = np.full(20, 10.0), np.full(20, 10.0)
+    same = np.full(20, 10.0)
+    different = np.where(np.arange(20) % 2, 40.0, 0.0)
+    # Counts of 0 and 2 in turn in one case; of 4 or 0 at every look in the other.
+    assert credibility_days(same, days, np.full(20, 20.0), looks) == MAX_PRIOR_DAYS
+    assert credibility_days(different, days, different**2 / 10, looks) == MIN_PRIOR_DAYS
+
+
+def test_a_state_restores_the_rates() -> None:
+    policy, other = link_policy([1, 2]), link_policy([])
+    for day in range(4):
+        policy.learn(look([0, 1], day, [3, 0]))
+    policy.rates.fit()
+    other.restore(policy.state())
+    rows = np.array([0, 1])
+    assert other.rates.rates(rows).tolist() == policy.rates.rates(rows).tolist()
