@@ -1,6 +1,8 @@
 """The crawl of `freshet run`: announcement, progress log, metrics and summary."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
@@ -10,7 +12,7 @@ from freshet.cli.json_log import log_event
 from freshet.cli.output import print_text
 from freshet.cli.progress_log import CrawlCounts, OutputClosedError, ProgressLog
 from freshet.core.humanize import count_text
-from freshet.core.settings import planning_objective
+from freshet.core.settings import ENV_PREFIX, planning_objective
 from freshet.core.types import Outcome
 from freshet.crawl.budget_status import DayBudgetStatus, day_budget_status, save_running_budget
 from freshet.crawl.live_policy import policy_name
@@ -18,6 +20,25 @@ from freshet.fetch.metrics import STALL_SECONDS, PrometheusMetrics, StallDetecto
 from freshet.fetch.recording_loop import CrawlLimits
 from freshet.fetch.run_crawl import run_crawl
 from freshet.record.collection_store import CollectionStore
+
+
+@contextmanager
+def planning_for(objective: str) -> Iterator[None]:
+    """Replace the settings ``objective`` and ``policy``, if an objective is given.
+
+    Environment variables do it, as for every setting, because a crawl opens its collection several
+    times.
+    """
+    names = (f"{ENV_PREFIX}OBJECTIVE", f"{ENV_PREFIX}POLICY") if objective else ()
+    before = {name: os.environ.get(name) for name in names}
+    try:
+        os.environ.update(zip(names, (objective, ""), strict=False))
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
 
 
 def run_until_stopped(

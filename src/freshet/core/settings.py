@@ -180,7 +180,7 @@ class Settings:
     contact: str = _setting("", "address or URL named in the User-Agent", check_one_line)
     objective: str = _setting(
         "freshness",
-        "what visits are planned for: freshness or changes (links, timeliness: not yet available)",
+        "what visits are planned for: freshness, changes or links (timeliness: not yet available)",
         check_one_of(OBJECTIVES),
     )
     policy: str = _setting(

@@ -324,6 +324,17 @@ class Change:
         numbers = [count for count in counts if count is not None]
         return sum(numbers) if numbers else None
 
+    @property
+    def fresh_link_count(self) -> int | None:
+        """Return how many links the page never had before; if that is not known, how many are new.
+
+        Links that come and go count once, so that a rotating choice of links is not news.
+
+        >>> Change(True, new_internal=2, new_external=3, never_seen=1).fresh_link_count
+        1
+        """
+        return self.new_link_count if self.never_seen is None else self.never_seen
+
 
 @dataclass(frozen=True, slots=True)
 class Forecast:

@@ -41,6 +41,17 @@ def site_changes_text(event_rate: float) -> str:
     return f"many pages of this site change together {change_interval_text(1 / event_rate)}"
 
 
+def link_rate_text(rate: float) -> str:
+    """Say how often new links appear on a page, given their number a day.
+
+    >>> link_rate_text(4.25), link_rate_text(0.1)
+    ('about 4.2 a day', 'one about every 10 days')
+    """
+    if rate >= 1:
+        return f"about {rate:.2g} a day"
+    return f"one {change_interval_text(1 / rate)}" if rate > 0 else "none"
+
+
 def publication_hours_text(hours: Sequence[int]) -> str:
     """Say at which hours of the day (UTC) the pages of a site mostly change.
 

@@ -25,6 +25,7 @@ from freshet.crawl.obstacles import obstacle_of
 from freshet.record.collection_reader import CollectionReader
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.kernels.change_processes import regular_survival
+from freshet.schedule.links.link_policy import LinkPolicy
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
 from freshet.schedule.policies import FORECASTING_POLICIES
 
@@ -33,15 +34,21 @@ TOMORROW_DAYS = 1.0
 FEW_LOOKS = 4
 SAME_CHANCE = 0.1
 DEFAULT_FORECAST_POLICY = "bayes-freshness"
+LINK_OBJECTIVE, LINK_FORECAST_POLICY = "links", "bayes-links"
 
 
 @dataclass(frozen=True, slots=True)
 class ForecastHorizon:
-    """The probability that a page differs from its last look by a time."""
+    """The probability that a page differs from its last look by a time.
+
+    ``new_links`` is the number of links that a look then is expected to find and that the page
+    never had before.
+    """
 
     days: float
     by: datetime
     changed: float
+    new_links: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,8 @@ class PageForecast:
     of shared events since the last look, ``event_rate`` that of a day, and ``shared_event`` the
     last one. ``obstacle`` describes a last visit without content; such a page has no forecast in
     words. ``model`` names the learned model that the horizons come from, empty for the policy's own
-    forecast; ``problem`` says why a model that is there is not used.
+    forecast; ``problem`` says why a model that is there is not used. ``link_rate`` is the expected
+    number of new links a day.
     """
 
     page: Page
@@ -77,6 +85,7 @@ class PageForecast:
     shared_event: SharedEventReport | None = None
     model: str = ""
     problem: str = ""
+    link_rate: float | None = None
 
     @property
     def sentence(self) -> str:
@@ -173,8 +182,11 @@ def forecasts(
         survival = _learned_survival(learned, policy, ids, now, survival)
     last_visits = catalog.last_visits([page.id for page in pages])
     visits = [last_visits[page.id].visit if page.id in last_visits else None for page in pages]
+    link_policy = _link_policy(collection, now)
     plain_forecasts = [
-        _forecast(page, visit, policy.explain(page.id, now), now, row.tolist())
+        _with_links(
+            _forecast(page, visit, policy.explain(page.id, now), now, row.tolist()), link_policy
+        )
         for page, visit, row in zip(pages, visits, survival, strict=True)
     ]
     name = "" if choice.model is None else choice.model.title
@@ -182,6 +194,27 @@ def forecasts(
         replace(page_forecast, model=name if page_forecast.looks else "", problem=choice.problem)
         for page_forecast in plain_forecasts
     ]
+
+
+def _link_policy(collection: CollectionReader, now: datetime) -> LinkPolicy:
+    """Return the policy that forecasts new links, having learned all visits."""
+    settings = replace(collection.settings, policy=LINK_FORECAST_POLICY)
+    policy = build_live_policy(collection.catalog, settings, now=now)
+    if not isinstance(policy, LinkPolicy):
+        raise TypeError(f"{policy.name} does not forecast new links")
+    return policy
+
+
+def _with_links(page_forecast: PageForecast, policy: LinkPolicy) -> PageForecast:
+    """Return a forecast with the expected number of new links by each horizon."""
+    page, now = page_forecast.page.id, page_forecast.made
+    expected = policy.expected_links(np.array([page], np.int64), now, np.array(HORIZONS_DAYS))
+    horizons = (
+        replace(horizon, new_links=links)
+        for horizon, links in zip(page_forecast.horizons, expected[0].tolist(), strict=True)
+    )
+    rate = policy.explain(page, now).link_rate
+    return replace(page_forecast, horizons=tuple(horizons), link_rate=rate)
 
 
 def _learned_survival(
@@ -210,11 +243,10 @@ def _learned_survival(
 
 def _with_forecasting_policy(settings: Settings) -> Settings:
     """Return settings with a policy that makes forecasts; classic rules and formulas make none."""
-    return (
-        replace(settings, policy=DEFAULT_FORECAST_POLICY)
-        if settings.policy not in ("", *FORECASTING_POLICIES)
-        else settings
-    )
+    is_default = not settings.policy and settings.objective != LINK_OBJECTIVE
+    if is_default or settings.policy in FORECASTING_POLICIES:
+        return settings
+    return replace(settings, policy=DEFAULT_FORECAST_POLICY)
 
 
 def _forecast(

@@ -38,7 +38,11 @@ from freshet.schedule.visit_steps import select_visits
 
 # Enough pages of one host and directory to learn shared events.
 WARM_UP_PAGES = 8
-PLANNABLE_OBJECTIVES = ("freshness", "changes")
+DEFAULT_POLICIES = {
+    "freshness": "guarded-freshness",
+    "changes": "guarded-changes",
+    "links": "bayes-links",
+}
 
 
 def policy_name(settings: Settings) -> str:
@@ -58,12 +62,12 @@ def configured_policy(settings: Settings) -> str | FormulaRanking:
             return resolve_policy(settings.policy)
         except UsageError as error:
             raise type(error)(f"setting policy: {error}") from error
-    if settings.objective not in PLANNABLE_OBJECTIVES:
+    if settings.objective not in DEFAULT_POLICIES:
         raise SettingsError(
             f"objective {settings.objective!r} cannot be planned for yet; "
-            f"set it to {' or '.join(PLANNABLE_OBJECTIVES)}"
+            f"set it to {' or '.join(DEFAULT_POLICIES)}"
         )
-    return f"guarded-{settings.objective}"
+    return DEFAULT_POLICIES[settings.objective]
 
 
 def build_live_policy(
@@ -280,9 +284,9 @@ def page_table(
 
 
 def visit_table(visits: Sequence[tuple[Visit, Change | None]]) -> VisitTable:
-    """Return visits as the table that a policy learns."""
+    """Return visits as the table that a policy learns; links that come and go count once."""
     ordered = sorted(visits, key=lambda item: (item[0].page, item[0].time))
-    links = [change.new_link_count if change else None for _, change in ordered]
+    links = [change.fresh_link_count if change else None for _, change in ordered]
     return VisitTable(
         np.array([visit.page for visit, _ in ordered], np.int64),
         np.array([visit.time.timestamp() for visit, _ in ordered], np.float64),

@@ -17,6 +17,7 @@ from freshet.core.tables import FormulaEvaluation, PolicyExplanation, SharedEven
 from freshet.core.types import Page, Visit
 from freshet.crawl.change_texts import (
     FREQUENT_EVENT_RATE,
+    link_rate_text,
     publication_hours_text,
     regular_interval_text,
     shared_event_text,
@@ -245,6 +246,7 @@ def _forecast_lines(
         return
     if explanation.chance is not None:
         yield "changed by now", f"{percent_text(explanation.chance)} likely"
+    yield from _link_lines(explanation)
     yield from _change_interval_lines(explanation)
     if explanation.shared_event is not None:
         yield "its site", shared_event_text(explanation.shared_event, now)
@@ -253,6 +255,17 @@ def _forecast_lines(
         yield "its site", site_changes_text(explanation.event_rate)
     if explanation.publication_hours:
         yield "its hours", publication_hours_text(explanation.publication_hours)
+
+
+def _link_lines(explanation: PolicyExplanation) -> Iterator[tuple[str, str]]:
+    """Yield the expected number of new links, and how often they appear."""
+    if explanation.new_links is None or explanation.link_rate is None:
+        return
+    yield "new links by now", f"{explanation.new_links:.2g} expected"
+    often = link_rate_text(explanation.link_rate)
+    if explanation.prior_link_rate is not None:
+        often += f"; pages of its host: {link_rate_text(explanation.prior_link_rate)}"
+    yield "new links", often
 
 
 def _unseen_event_text(event: SharedEventReport) -> str:

@@ -38,8 +38,10 @@ NEW_LINKS = func.coalesce(
     changes.c.new_external,
     -1,
 )
+# Links that come and go count once.
+FRESH_LINKS = func.coalesce(changes.c.never_seen, NEW_LINKS)
 LIVE_VISITS: Select[Any] = (
-    select(visits.c.page_id, visits.c.time, RESULT_FLAGS, NEW_LINKS)
+    select(visits.c.page_id, visits.c.time, RESULT_FLAGS, FRESH_LINKS)
     .select_from(visits)
     .join(pages, pages.c.id == visits.c.page_id)
     .outerjoin(changes, changes.c.visit_id == visits.c.id)

@@ -22,7 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.clock import to_epoch
+from freshet.core.policy import PolicyReport
 from freshet.core.tables import (
+    DAY_SECONDS,
     HOUR_SECONDS,
     ChoiceTable,
     HostCaps,
@@ -39,6 +41,7 @@ from freshet.schedule.rules.ranking_rule import RankingRule
 from freshet.schedule.top_k import tie_breaker
 
 WAITING_COST = 0.1
+MAX_DUE_DAYS = 3_650.0
 ROUND_ROBIN, ROUND_ROBIN_SHARE = "round-robin", 0.01
 
 
@@ -100,13 +103,13 @@ class LinkPolicy(RankingRule):
 
     def explain(self, page: int, now: datetime) -> PolicyExplanation:
         """Return the figures behind a page's value."""
-        if np.isnan(self._fitted_period):
-            self._fit_if_due(to_epoch(now))
+        self._fit_if_due(to_epoch(now))
         explanation = super().explain(page, now)
         rows = self._known_rows(np.array([page], np.int64))
         age = 0.0 if explanation.age_days == np.inf else explanation.age_days
         return replace(
             explanation,
+            due=self._due_time(rows, to_epoch(now)),
             new_links=float(self.rates.expected_links(rows, np.array([age]))[0]),
             link_rate=float(self.rates.rates(rows)[0]),
             prior_link_rate=float(self.rates.prior_rates(rows)[0]),
@@ -121,6 +124,15 @@ class LinkPolicy(RankingRule):
         waited = rates * days**2 / 2
         costs: FloatArray = self.page_states.importance[rows] * (lost + WAITING_COST * waited)
         return costs
+
+    def report(self) -> PolicyReport:
+        """Return the value of the last choice, which cannot be learned again from visits."""
+        return PolicyReport(self.name, {}, {"multiplier": self._multiplier})
+
+    def resume(self, report: PolicyReport) -> None:
+        """Continue with the value of a report."""
+        multiplier = report.memory.get("multiplier", 0.0)
+        self._multiplier = multiplier if 0.0 < multiplier < np.inf else self._multiplier
 
     def state(self) -> Mapping[str, Any]:
         """Return everything learned, as plain arrays and numbers."""
@@ -148,6 +160,19 @@ class LinkPolicy(RankingRule):
             self.page_states.bound_times(seconds)
             self.rates.fit()
             self._fitted_period, self._fitted_look_count = period, self._look_count
+
+    def _due_time(self, rows: NDArray[Any], now: float) -> float | None:
+        """Return when the value of one page reaches that of the last choice; None if never."""
+        if not self._multiplier > 0 or np.isnan(self.page_states.last_look[rows[0]]):
+            return None
+        low, high = now, now + MAX_DUE_DAYS * DAY_SECONDS
+        if self._values(rows, high)[0] < self._multiplier:
+            return None
+        while high - low > 1.0:
+            middle = (low + high) / 2
+            is_reached = self._values(rows, middle)[0] >= self._multiplier
+            low, high = (low, middle) if is_reached else (middle, high)
+        return high
 
     def _overdue_visits(self, k: int) -> int:
         """Return how many of the next k visits go to the pages that have waited for longest."""

@@ -4,6 +4,9 @@ Before the first look it is the probability of a change from now on, estimated f
 same host and site. If `freshet learn` has learned a model that is better than the default forecast,
 the probabilities are those of the model, and the model is named. A page whose last visit showed no
 content has no forecast; the reason is shown instead.
+
+The last column is the number of new links that a look at that time is expected to find: links that
+the page never had before. It counts from the last look, or from now before the first one.
 """
 
 from freshet.cli.options import (
@@ -20,6 +23,8 @@ from freshet.core.humanize import duration_text
 from freshet.core.local_time import format_to_second
 from freshet.crawl.forecast import PageForecast
 from freshet.record.collection_store import CollectionStore
+
+MIN_SHOWN_LINKS = 0.005
 
 app = new_app()
 
@@ -67,7 +72,8 @@ def _print(page_forecast: PageForecast) -> None:
             f"in {duration_text(horizon.days)}" if horizon.days else "now",
             horizon.by,
             f"{horizon.changed:.1%}",
+            f"{horizon.new_links:.3g}" if horizon.new_links >= MIN_SHOWN_LINKS else "0",
         )
         for horizon in page_forecast.horizons
     ]
-    print_table(("changed", "by", "probability"), rows)
+    print_table(("changed", "by", "probability", "new links"), rows)

@@ -34,7 +34,7 @@ def plan(
         str,
         typer.Option(
             metavar="NAME",
-            help="Objective to plan for: freshness or changes. Default: the setting.",
+            help="Objective to plan for: freshness, changes or links. Default: the setting.",
         ),
     ] = "",
     limit: Annotated[

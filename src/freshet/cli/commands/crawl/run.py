@@ -36,6 +36,13 @@ def run(
             "budget setting.",
         ),
     ] = "",
+    objective: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Objective of this crawl: freshness, changes or links. Default: the setting.",
+        ),
+    ] = "",
     for_: Annotated[
         str,
         typer.Option(
@@ -85,6 +92,7 @@ def run(
     refuse_second_writer(collection)
     from freshet.cli.compile_notice import announce_compiling
     from freshet.cli.crawl_session import (  # takes seconds to load
+        planning_for,
         print_crawl_summary,
         run_until_stopped,
     )
@@ -92,7 +100,7 @@ def run(
 
     announce_compiling()
     print_line = discard_text if quiet or as_json else print_text
-    with log_to_file(log_file):
+    with log_to_file(log_file), planning_for(objective):
         counts, today = run_until_stopped(
             collection,
             budget,
