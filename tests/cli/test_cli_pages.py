@@ -47,8 +47,19 @@ def test_a_command_outside_a_collection_says_how_to_make_one(run: Run, tmp_path:
 def test_pages_are_added_once(run: Run, empty: Path) -> None:
     assert run("add", "https://a.example/#x", "https://a.example/").out.startswith("Added 1 page;")
     again = run("add", "https://a.example/", "--tag", "front", "--json")
-    assert again.json == {"new": 0, "known": 1, "refused": [], "notes": []}
+    assert again.json == {"new": 0, "known": 1, "restored": 0, "refused": [], "notes": []}
     assert run("list", "--tag", "front", "--json").json[0]["page"]["url"] == "https://a.example/"
+
+
+def test_adding_a_removed_page_says_that_it_is_watched_again(run: Run, empty: Path) -> None:
+    run("add", "https://a.example/", "https://b.example/")
+    run("remove", "https://a.example/", "--yes")
+    text = run("add", "https://a.example/", "https://b.example/").out
+    assert text == (
+        "Added 0 pages; 1 already existed; "
+        "1 was removed before and is watched again, with the earlier history.\n"
+    )
+    assert len(run("list", "--json").json) == 2
 
 
 def test_what_is_no_url_is_named_and_the_rest_is_added(run: Run, empty: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from freshet.archive.catalog.rows import DailySpending
+from freshet.cli.commands.crawl import status as status_command
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.policy import Policy, ReportingPolicy
@@ -139,7 +140,8 @@ def test_a_policy_continues_from_the_weights_that_a_crawl_has_stored(folder: Pat
         session.release_all()
         weights = judge.weights_by_name
         assert weights["nutch"] > 0.9
-        assert policy_status(session._catalog) == PolicyStatus("guarded-freshness", NOON, weights)
+        status = policy_status(session._catalog, "guarded-freshness")
+        assert status == PolicyStatus("guarded-freshness", NOON, weights)
     with CollectionStore.open(folder, clock=clock) as collection:
         policy = guarded(build_live_policy(collection.catalog, collection.settings))
         assert policy.judge.weights_by_name == weights
@@ -151,11 +153,11 @@ def test_a_report_is_stored_every_hour_and_at_the_end(folder: Path) -> None:
         for minutes, stored in ((0, 0), (59, 0), (60, 60), (70, 60)):
             clock.at = NOON + timedelta(minutes=minutes)
             draw(session, clock)
-            status = policy_status(session._catalog)
+            status = policy_status(session._catalog, "guarded-freshness")
             assert status is not None
             assert status.time == NOON + timedelta(minutes=stored)
         session.release_all()
-        status = policy_status(session._catalog)
+        status = policy_status(session._catalog, "guarded-freshness")
         assert status is not None
         assert status.time == NOON + timedelta(minutes=70)
 
@@ -208,16 +210,32 @@ def test_weights_that_are_no_shares_are_not_shown(folder: Path, weights: str) ->
             f' "weights": {weights}, "memory": {{}}}}'
         )
         store.catalog.write_note(POLICY_REPORT_NOTE, report)
-        assert policy_status(store.catalog) is None
+        assert policy_status(store.catalog, "guarded-freshness") is None
 
 
-def test_rules_report_nothing(folder: Path) -> None:
+def test_rules_report_only_their_names(folder: Path) -> None:
     clock = FixedClock(NOON)
     use_rule(folder)
     with crawling(folder, clock, "100%/day") as session:
         draw(session, clock)
         session.release_all()
-        assert policy_status(session._catalog) is None
+        assert policy_status(session._catalog, "age") == PolicyStatus("age", NOON, {})
+
+
+def test_the_status_says_that_another_policy_has_not_started_yet(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "100%/day") as session:
+        draw(session, clock)
+        session.release_all()
+    use_rule(folder)
+    with Collection.open(folder, clock=clock) as collection:
+        status = collection.status(days=7)
+    assert status.policy == PolicyStatus("age", None, {}, previous="guarded-freshness")
+    status_command._print(status)
+    text = "policy age has not started yet; the last crawl was by guarded-freshness"
+    assert text in capsys.readouterr().out
 
 
 def test_a_plan_marks_exploratory_visits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

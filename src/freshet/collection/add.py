@@ -30,10 +30,14 @@ class ListedUrl:
 
 @dataclass(frozen=True, slots=True)
 class AddSummary:
-    """The numbers of new and known pages, the URLs refused, and notes for the user."""
+    """The numbers of new, known and restored pages, the URLs refused, and notes for the user.
+
+    Restored pages had been removed; they are not among the known ones.
+    """
 
     new: int
     known: int
+    restored: int
     refused: tuple[BadRow, ...]
     notes: tuple[str, ...] = ()
 
@@ -56,9 +60,10 @@ def add_pages(
             url = redact_url(listed.url)
             origin = f"{listed.origin}: {url}" if listed.origin else url
             refused.append(BadRow(origin, str(error)))
-    new = collection.register_pages(list(keys), tags)
+    new, restored = collection.register_pages(list(keys), tags)
     notes = [collection.save_credentials(key, url) for key, url in keys.items()]
-    return AddSummary(new, len(keys) - new, tuple(refused), tuple(filter(None, notes)))
+    known = len(keys) - new - restored
+    return AddSummary(new, known, restored, tuple(refused), tuple(filter(None, notes)))
 
 
 def parse_url_list(text: str, *, name: str) -> list[ListedUrl]:

@@ -8,7 +8,7 @@ from freshet.archive.catalog.rows import CollectionCounts, DailyGrowth, FailingP
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.archive.warc.read import archive_files
 from freshet.collection.listing import list_failing_pages
-from freshet.core.errors import NotFoundError
+from freshet.core.errors import NotFoundError, UsageError
 from freshet.core.settings import planning_objective
 from freshet.core.types import BadRow
 from freshet.crawl.budget_status import (
@@ -19,6 +19,7 @@ from freshet.crawl.budget_status import (
 )
 from freshet.crawl.hosts import HostSummary, closed_hosts
 from freshet.crawl.learned_correction import LearnedForecastStatus, read_learned_forecast
+from freshet.crawl.live_policy import policy_name
 from freshet.crawl.policy_status import (
     ExplorationStatus,
     PolicyStatus,
@@ -37,7 +38,7 @@ class CollectionStatus:
 
     ``growth`` counts visits by their own day, not by that of an import. ``failing`` counts pages
     whose last visit showed no content, by outcome; ``failing_pages`` are the few that failed last.
-    ``policy`` is the last report of a crawl's policy, ``learned`` that of its learned model.
+    ``policy`` is the last report of the configured policy, ``learned`` that of its learned model.
     """
 
     path: str
@@ -76,12 +77,21 @@ def collection_status(collection: CollectionStore, *, days: int) -> CollectionSt
         imports=collection.catalog.imports()[-MAX_SHOWN_IMPORTS:],
         today=day_budget_status(collection, outcomes, budget=current_budget(collection)),
         exploration=exploration_status(collection.catalog, collection.clock.now(), days=days),
-        policy=policy_status(collection.catalog),
+        policy=_policy_status(collection),
         learned=read_learned_forecast(collection.catalog),
         closed_hosts=closed_hosts(hosts, politeness, collection.clock.now()),
         failing=failing_page_counts(outcomes),
         failing_pages=list_failing_pages(collection, source="", limit=MAX_SHOWN_FAILING),
     )
+
+
+def _policy_status(collection: CollectionStore) -> PolicyStatus | None:
+    """Return the last report of the configured policy; None if the setting cannot be used."""
+    try:
+        policy = policy_name(collection.settings)
+    except UsageError:
+        return None
+    return policy_status(collection.catalog, policy)
 
 
 def growth_of_last_days(growth: Sequence[DailyGrowth], days: int) -> list[DailyGrowth]:

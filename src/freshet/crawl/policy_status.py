@@ -22,14 +22,16 @@ REPORT_INTERVAL = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class PolicyStatus:
-    """The last report of a crawl's policy: its name, the time, and the weights of mixed policies.
+    """The last report of the configured policy: its name, the time, and weights of mixed policies.
 
-    ``weights`` are shares of the visits by policy; empty if the policy mixes none.
+    ``weights`` are shares of the visits by policy; empty if the policy mixes none. ``time`` is None
+    if the last crawl used ``previous``, another policy.
     """
 
     policy: str
-    time: datetime
+    time: datetime | None
     weights: Mapping[str, float]
+    previous: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,14 @@ class PolicyReportStore:
             self.save(policy, now)
 
     def save(self, policy: Policy, now: datetime) -> None:
-        """Store the report of a policy, if it has one."""
+        """Store the report of a policy; that of one that reports nothing has only its name."""
         self._stored = now
-        if not isinstance(policy, ReportingPolicy):
-            return
         with isolate_faults("storing its report", f"policy {policy.name}"):
-            report = {**asdict(policy.report()), "time": now.isoformat()}
-            self._catalog.write_note(POLICY_REPORT_NOTE, json.dumps(report))
+            report = PolicyReport(policy.name, {}, {})
+            if isinstance(policy, ReportingPolicy):
+                report = policy.report()
+            document = {**asdict(report), "time": now.isoformat()}
+            self._catalog.write_note(POLICY_REPORT_NOTE, json.dumps(document))
 
 
 def resume_policy(catalog: Catalog, policy: Policy) -> None:
@@ -84,10 +87,15 @@ def read_policy_report(catalog: Catalog) -> tuple[PolicyReport, datetime] | None
         return None
 
 
-def policy_status(catalog: Catalog) -> PolicyStatus | None:
-    """Return the last report of a crawl's policy; None if no crawl has stored one."""
+def policy_status(catalog: Catalog, policy: str) -> PolicyStatus | None:
+    """Return the last report of a crawl by the policy of that name; None if there was no crawl."""
     stored = read_policy_report(catalog)
-    return stored and PolicyStatus(stored[0].policy, stored[1], stored[0].weights)
+    if stored is None:
+        return None
+    report, time = stored
+    if report.policy != policy:
+        return PolicyStatus(policy, None, {}, previous=report.policy)
+    return PolicyStatus(policy, time, report.weights)
 
 
 def exploration_status(catalog: Catalog, now: datetime, *, days: int) -> ExplorationStatus:

@@ -172,19 +172,23 @@ class CollectionStore(CollectionReader, CloseOnExit):
             message += " and, as the URL asks, are sent unencrypted (insecure_secrets = true)"
         return message
 
-    def register_pages(self, keys: Sequence[PageKey], tags: tuple[str, ...] = ()) -> int:
-        """Add pages, restore removed ones, and tag all of them; return the number of new pages.
+    def register_pages(
+        self, keys: Sequence[PageKey], tags: tuple[str, ...] = ()
+    ) -> tuple[int, int]:
+        """Add pages, restore removed ones, and tag all of them.
 
-        Nothing is added if one of the live pages has no http(s) URL (BadInputError).
+        The result is the number of new pages and of restored ones. Nothing is added if one of the
+        live pages has no http(s) URL (BadInputError).
         """
         for key in keys:
             if not key.source:
                 live_page_key(key.url)
         added = self.catalog.add_pages([new_page(key) for key in keys], self.clock.now())
-        self.catalog.restore_pages(added.ids)
+        restored_ids = self.catalog.inactive_pages().removed.intersection(added.ids)
+        self.catalog.restore_pages(sorted(restored_ids))
         for tag in tags:
             self.catalog.tag_pages(added.ids, tag)
-        return len(added.new_ids)
+        return len(added.new_ids), len(restored_ids)
 
     def page(self, url: str, *, source: str | None = None, removed: bool = False) -> "StoredPage":
         """Return a page; without a source, the live page or the only imported one.

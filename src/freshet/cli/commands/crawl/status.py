@@ -145,17 +145,21 @@ def _print_today(today: DayBudgetStatus) -> None:
 
 def _print_policy(status: CollectionStatus) -> None:
     """Print the share of exploratory requests, and the weights of mixed policies."""
-    exploration = status.exploration
-    if status.policy is not None and exploration.share is not None:
+    exploration, policy = status.exploration, status.policy
+    if policy is not None and exploration.share is not None:
         print_text(
             f"exploration: {exploration.share:.1%} of the requests of the last "
             f"{count_text(exploration.days, 'day')} ({exploration.exploratory:,} of "
             f"{exploration.requests:,})"
         )
-    if status.policy is not None and status.policy.weights:
-        weights = ", ".join(f"{name} {share:.1%}" for name, share in status.policy.weights.items())
-        time = format_to_minute(status.policy.time)
-        print_text(f"shares of the visits by policy ({status.policy.policy}, {time}): {weights}")
+    if policy is not None and policy.time is None:
+        print_text(
+            f"policy {policy.policy} has not started yet; the last crawl was by {policy.previous}"
+        )
+    elif policy is not None and policy.time is not None and policy.weights:
+        weights = ", ".join(f"{name} {share:.1%}" for name, share in policy.weights.items())
+        time = format_to_minute(policy.time)
+        print_text(f"shares of the visits by policy ({policy.policy}, {time}): {weights}")
     if status.learned is not None:
         use = f"{status.learned.model} is used" if status.learned.in_use else "not used"
         print_text(f"learned model: {use}; {status.learned.why}")

@@ -18,6 +18,7 @@ from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption
 from freshet.cli.output import print_json, print_text, print_warning
 from freshet.cli.page_selection import parse_tag_name
 from freshet.collection.add import (
+    AddSummary,
     ListedUrl,
     add_pages,
     parse_opml_urls,
@@ -74,13 +75,24 @@ def add(
     if as_json:
         print_json(summary)
     else:
-        print_text(f"Added {count_text(summary.new, 'page')}; {summary.known:,} already existed.")
+        print_text(_summary_text(summary))
     for note in summary.notes:
         print_warning(note)
     for row in summary.refused:
         print_warning(f"{row.place}: {row.why}")
     if summary.refused:
         raise typer.Exit(BadInputError.exit_code)
+
+
+def _summary_text(summary: AddSummary) -> str:
+    """Return the numbers of pages; restored ones are named only if there are any."""
+    text = f"Added {count_text(summary.new, 'page')}; {summary.known:,} already existed"
+    if summary.restored:
+        verb = (
+            "was removed before and is" if summary.restored == 1 else "were removed before and are"
+        )
+        text += f"; {summary.restored:,} {verb} watched again, with the earlier history"
+    return f"{text}."
 
 
 def _read_urls(path: Path, parse_file: Callable[..., list[ListedUrl]]) -> list[ListedUrl]:
