@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from freshet.backtest.comparison import run_policies
 from freshet.backtest.trace_formats.open_trace import FORMATS, guess_format, open_trace
 from freshet.backtest.trace_formats.readers import ReadListener
 from freshet.backtest.trace_formats.saved_trace import save_trace
@@ -218,6 +219,16 @@ def test_a_trace_on_which_all_policies_are_equal_is_refused(
     }
     with pytest.raises(BadInputError, match=said[lines[0]]):
         open_trace(tmp_path / "saved")
+
+
+def test_a_trace_for_cold_crawls_needs_no_cycles_for_a_warm_up(tmp_path: Path) -> None:
+    save_trace(drawn(".x", ".."), tmp_path / "short")
+    trace = open_trace(tmp_path / "short", cold=True)
+    [result] = run_policies(trace, ["age"], [0.5], seeds=1, cold=True)
+    assert result.to_row(trace).cycles == 2
+    save_trace(drawn("x....", "....."), tmp_path / "early")
+    with pytest.raises(BadInputError, match="has no change after the first cycle, so"):
+        open_trace(tmp_path / "early", cold=True)
 
 
 def test_files_without_known_days_are_rejected(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ class TraceExtent(TypedDict, total=False):
 
     None and missing values mean the default. By default only the published traces ``snap`` and
     ``mixed`` drop the days on which whole sites changed. ``links`` says which new links count: all,
-    internal, external or never-seen.
+    internal, external or never-seen. A trace for ``cold`` crawls needs no cycles for a warm-up.
     """
 
     pages: int | None
@@ -79,6 +79,7 @@ class TraceExtent(TypedDict, total=False):
     least_known: float | None
     drop_site_wide_days: bool | None
     links: str | None
+    cold: bool
 
 
 def open_trace(
@@ -119,11 +120,13 @@ def open_trace(
     trace = _read_recorded(form, HistorySource(path, name, listener), extent)
     if form in IMPUTED_FORMATS if impute is None else impute:
         trace = impute_unknown(trace)
-    require_usable_trace(trace, f"{path}: ")
+    require_usable_trace(trace, f"{path}: ", cold=extent.get("cold", False))
     return trace
 
 
-def generate_trace(name: str, pages: int, cycles: int, *, seed: int = DEFAULT_SEED) -> Trace:
+def generate_trace(
+    name: str, pages: int, cycles: int, *, seed: int = DEFAULT_SEED, cold: bool = False
+) -> Trace:
     """Generate a trace whose statistics match published ones."""
     _require_one_of(PRESETS, name, "without a folder")
     population = draw_population(PRESETS[name], pages, cycles, seed)
@@ -132,7 +135,7 @@ def generate_trace(name: str, pages: int, cycles: int, *, seed: int = DEFAULT_SE
         PageGroupKeys(population.hosts, population.sites, population.directories),
         population.changed,
     )
-    require_usable_trace(trace, "")
+    require_usable_trace(trace, "", cold=cold)
     return trace
 
 
@@ -154,14 +157,19 @@ def guess_format(path: Path) -> str:
     return detected
 
 
-def require_usable_trace(trace: Trace, context: str) -> None:
-    """Reject a trace on which all policies are equal."""
+def require_usable_trace(trace: Trace, context: str, *, cold: bool = False) -> None:
+    """Reject a trace on which all policies are equal.
+
+    No visit that counts finds a change of the first cycles: those of the warm-up, or in a cold
+    crawl the first one.
+    """
+    first_cycles = 1 if cold else WARM_UP_CYCLES
     label = f"{context}the trace {trace.name!r}"
     if not len(trace.pages):
         raise BadInputError(f"{label} has no page with enough known days; record more days")
-    if trace.cycles <= WARM_UP_CYCLES:
+    if trace.cycles <= first_cycles:
         raise BadInputError(
-            f"{label} has {count_text(trace.cycles, 'cycle')}, at least {WARM_UP_CYCLES + 1} are "
+            f"{label} has {count_text(trace.cycles, 'cycle')}, at least {first_cycles + 1} are "
             "needed; record more days"
         )
     if len(trace.pages) == 1:
@@ -170,10 +178,11 @@ def require_usable_trace(trace: Trace, context: str) -> None:
         raise BadInputError(
             f"{label} has only unknown cells, so there is nothing to find; add more days"
         )
-    if not np.any(trace.changed_bits[WARM_UP_CYCLES:]):
+    if not np.any(trace.changed_bits[first_cycles:]):
+        first = "cycle" if cold else f"{WARM_UP_CYCLES} cycles"
         raise BadInputError(
-            f"{label} has no change after the first {WARM_UP_CYCLES} cycles, so there is nothing"
-            " to find; add more days"
+            f"{label} has no change after the first {first}, so there is nothing to find; "
+            "add more days"
         )
 
 
@@ -182,7 +191,8 @@ def _generate(form: str, name: str, extent: TraceExtent) -> Trace:
         raise UsageError(f"the format {form!r} says how to read pages; give the file or folder")
     pages, cycles = extent.get("pages") or DEFAULT_PAGES, extent.get("cycles") or DEFAULT_CYCLES
     seed = extent.get("seed")
-    return generate_trace(name, pages, cycles, seed=DEFAULT_SEED if seed is None else seed)
+    seed = DEFAULT_SEED if seed is None else seed
+    return generate_trace(name, pages, cycles, seed=seed, cold=extent.get("cold", False))
 
 
 def _reject_option(is_given: bool, option: str, reason: str) -> None:

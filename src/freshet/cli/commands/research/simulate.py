@@ -1,8 +1,9 @@
-"""Each policy crawls the same pages in cycles and learns only from its own visits. The first two
-cycles visit every page; after them each cycle visits the share of the pages that the budget allows.
-With --continuous, visits are made at an even pace through the day and the policies are those of the
-live crawl. With --cold, nothing is known at the start: every cycle counts, a page that was never
-visited is not fresh, and its first visit finds no change.
+"""Each policy crawls the same pages in cycles and learns only from its own visits. Each
+cycle visits the share of the pages that the budget allows, except the first two, which visit every
+page and do not count. With --cold there are no such cycles: nothing is known at the start, every
+cycle counts, a page that was never visited is not fresh, and its first visit finds no change. With
+--continuous, visits are made at an even pace through the day and the policies are those of the live
+crawl.
 
 TRACE is a file or folder of recorded pages. Without it pages are generated: brdc, outlinks and
 web-changes have the statistics of published crawls. With --continuous there is also living, whose
@@ -152,6 +153,7 @@ def simulate(
         least_known=min_known_share,
         drop_site_wide_days=drop_site_wide_days,
         links=_check_one_of("--links", links, tuple(LINK_KINDS)),
+        cold=cold,
     )
     _require_links(trace_used, objective)
     for name in models_trained_on(trace_used, names):
