@@ -1,5 +1,6 @@
 """A crawl corrects its values by a learned model while that proves better than its forecast."""
 
+import re
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -106,9 +107,15 @@ def test_a_crawl_values_pages_by_the_model(folder: Path) -> None:
     with Collection.open(folder, clock=FixedClock(NOW)) as collection:
         status = collection.status().learned
         page = list(collection.pages())[int(np.argmax(factors))]
-        lines = dict(explain_page(collection, page).lines())
+        explanation = explain_page(collection, page)
     assert status is not None
     assert status.in_use
+    lines = dict(explanation.lines())
+    assert explanation.explanation is not None
+    assert explanation.learned_chance > explanation.explanation.chance
+    assert re.fullmatch(
+        r"\d+% likely by the learned model, \d+% without it", lines["changed by now"]
+    )
     assert "times as likely as the page's own history alone" in lines["learned model"]
 
 

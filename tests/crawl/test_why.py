@@ -115,6 +115,20 @@ def test_what_the_last_visit_met_is_said_first(
     assert said in why(collection).obstacles[0]
 
 
+def test_a_page_whose_visits_have_all_failed_has_no_forecast_and_says_why(
+    collection: Collection,
+) -> None:
+    failures = [
+        observe(DAYS_AGO - 3, outcome=Outcome.TIMEOUT),
+        observe(DAYS_AGO - 2, b"", status=500),
+    ]
+    record(collection, failures)
+    lines = dict(why(collection).lines())
+    assert lines["changes"] == "not known: all 2 visits failed"
+    assert lines["value"] == "highest: its content was never seen"
+    assert "changed by now" not in lines
+
+
 def test_a_failing_page_is_left_alone_for_a_while(collection: Collection) -> None:
     record(collection, [observe(DAYS_AGO, outcome=Outcome.TIMEOUT)])
     assert any("no visit before" in text for text in why(collection).obstacles)

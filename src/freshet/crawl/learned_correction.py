@@ -8,6 +8,7 @@ alone. If the policy alone has been better lately, the factors are switched off.
 import json
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,19 @@ class LearnedCorrection:
         with isolate_faults("applying it", "the learned model"):
             self._load_if_changed(policy)
             self._set_factors(policy, now)
+
+    def change_chance(self, policy: Policy, page: int, now: datetime) -> float | None:
+        """Return the corrected chance that a page has changed by now.
+
+        It is None if no factors are applied, or the page was never looked at.
+        """
+        if self._forecast is None or not self.in_use or not isinstance(policy, CorrectablePolicy):
+            return None
+        ids, times = np.array([page], np.int64), np.array([to_epoch(now)])
+        with isolate_faults("applying it", "the learned model"):
+            chance = float(self._forecast.change_chances(policy, ids, times)[0])
+            return chance if isfinite(chance) else None
+        return None
 
     def _load_if_changed(self, policy: Policy) -> None:
         path = self._folder / CHANGE_MODEL_FILE

@@ -95,13 +95,20 @@ class CrawlPreview:
             collection.catalog.host_states(), settings.politeness, to_epoch(self.now)
         )
         self.policy = build_live_policy(collection.catalog, settings, now=self.now)
-        learned_correction = LearnedCorrection(collection)
-        learned_correction.apply_to_preview(self.policy, self.now)
-        self.learned = learned_correction.status(self.now)
+        self._learned_correction = LearnedCorrection(collection)
+        self._learned_correction.apply_to_preview(self.policy, self.now)
+        self.learned = self._learned_correction.status(self.now)
         self.budget = Budget.parse(budget or current_budget(collection)).requests_per_day(
             self._frontier.size
         )
         self.spent = collection.catalog.spending(utc_day(self.now)).requests
+
+    def learned_chance(self, page: int) -> float | None:
+        """Return the chance that a page has changed by now, as a learned model corrects it.
+
+        None if no model is in use.
+        """
+        return self._learned_correction.change_chance(self.policy, page, self.now)
 
     def visits(self) -> Iterator[PlannedVisit]:
         """Yield the visits of the next day in the order of choice, however many are taken.

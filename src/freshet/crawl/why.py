@@ -42,7 +42,9 @@ class ScheduleExplanation:
     """Everything that decides when a page is visited next.
 
     ``obstacles`` describe what prevents a visit now. ``expected`` is the time of the next visit,
-    None if that is not within a day. ``learned`` says whether a learned model corrects the values.
+    None if that is not within a day. ``learned`` says whether a learned model corrects the values,
+    and ``learned_chance`` is the chance of a change by that model. ``failed_visits`` is the number
+    of visits if none of them showed the content.
     """
 
     page: Page
@@ -59,6 +61,8 @@ class ScheduleExplanation:
     expected: datetime | None
     verify_tls: bool = True
     learned: LearnedForecastStatus | None = None
+    learned_chance: float | None = None
+    failed_visits: int = 0
 
     @property
     def next_check(self) -> str:
@@ -82,7 +86,11 @@ class ScheduleExplanation:
             yield "not now", obstacle
         yield "next check", self.next_check
         if self.explanation is not None:
-            yield from _forecast_lines(self.explanation, self.now, is_failing=self.is_failing)
+            if not self.is_failing:
+                yield from _chance_lines(self.explanation.chance, self.learned_chance)
+                yield from _forecast_lines(self.explanation, self.now)
+            if self.failed_visits:
+                yield "changes", _failed_visits_text(self.failed_visits)
             yield from _value_lines(self.explanation, self.importance)
             yield from _data_lines(self.explanation, is_failing=self.is_failing)
         if self.learned is not None and not self.learned.in_use:
@@ -155,6 +163,7 @@ def _why(
         page, preview.now, planning_objective(settings), preview.policy.name, preview.budget,
         preview.spent, page_settings.importance, tuple(obstacles), host, visit, explanation,
         next_visit, page_settings.verify_tls is not False, preview.learned,
+        preview.learned_chance(page.id), _failed_visits(collection, page, explanation),
     )  # fmt: skip
 
 
@@ -172,6 +181,15 @@ def _explanation(preview: CrawlPreview, page: Page) -> PolicyExplanation | None:
         return preview.policy.explain(page.id, preview.now)
     except KeyError:
         return None
+
+
+def _failed_visits(
+    collection: CollectionStore, page: Page, explanation: PolicyExplanation | None
+) -> int:  # fmt: skip
+    """Return the number of visits of a page whose content was never seen."""
+    if explanation is None or isfinite(explanation.age_days):
+        return 0
+    return sum(1 for _ in collection.catalog.history(page.id))
 
 
 def _exclusions(collection: CollectionStore, page: Page) -> Iterator[str]:
@@ -238,14 +256,33 @@ def _due(
     return due if due > preview.now else None
 
 
-def _forecast_lines(
-    explanation: PolicyExplanation, now: datetime, *, is_failing: bool
+def _failed_visits_text(visits: int) -> str:
+    """Say that nothing is known of a page whose visits have all failed.
+
+    >>> _failed_visits_text(1), _failed_visits_text(3)
+    ('not known: its only visit failed', 'not known: all 3 visits failed')
+    """
+    return f"not known: {'its only visit' if visits == 1 else f'all {visits:,} visits'} failed"
+
+
+def _chance_lines(
+    chance: float | None, learned_chance: float | None
 ) -> Iterator[tuple[str, str]]:  # fmt: skip
-    """Yield the forecast: the chance of a change, how often the page changes, and its site."""
-    if is_failing:
+    """Yield the chance of a change; a learned model is named with what its correction changes."""
+    if chance is None:
         return
-    if explanation.chance is not None:
-        yield "changed by now", f"{percent_text(explanation.chance)} likely"
+    if learned_chance is None:
+        yield "changed by now", f"{percent_text(chance)} likely"
+        return
+    yield (
+        "changed by now",
+        f"{percent_text(learned_chance)} likely by the learned model, "
+        f"{percent_text(chance)} without it",
+    )
+
+
+def _forecast_lines(explanation: PolicyExplanation, now: datetime) -> Iterator[tuple[str, str]]:
+    """Yield the new links, how often the page changes, and its site."""
     yield from _link_lines(explanation)
     yield from _change_interval_lines(explanation)
     if explanation.shared_event is not None:
@@ -315,7 +352,7 @@ def _change_interval_lines(explanation: PolicyExplanation) -> Iterator[tuple[str
 def _value_text(explanation: PolicyExplanation) -> str:
     """Describe the value of a visit; at 100 the page is visited now."""
     if not isfinite(explanation.age_days):
-        return "highest: the page was never seen"
+        return "highest: its content was never seen"
     if explanation.readiness is None:
         return "not known yet; no visit was planned with it"
     return f"{explanation.readiness} of 100; at 100 a visit is worth its place in the budget"
