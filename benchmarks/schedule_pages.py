@@ -83,13 +83,15 @@ class SimulatedCollection:
         for part in np.array_split(pages, max(1, len(pages) // batch)):
             yield self.looks(part, day)
 
-    def looks(self, pages: PageIdArray, day: float, *, changed: bool | None = None) -> VisitTable:
-        """Return looks at pages on a day, or at one moment of it if all have changed."""
+    def looks(
+        self, pages: PageIdArray, day: float, *, at_once: bool = False, changed: bool | None = None
+    ) -> VisitTable:
+        """Return looks at pages within a day from a moment on, or all at that moment."""
         count, hosts = len(pages), self._hosts[pages - 1]
         since_event = (int(day) - hosts) % EVENT_INTERVAL_DAYS
         chances = np.where(since_event < SWEEP_DAYS, EVENT_CHANCE, OWN_CHANCE)
         has_changed = self._rng.random(count) < (chances if changed is None else float(changed))
-        moments = np.sort(self._rng.random(count)) if changed is None else np.zeros(count)
+        moments = np.zeros(count) if at_once else np.sort(self._rng.random(count))
         sure = np.ones(count, np.bool_)
         unknown = np.full(count, -1, np.int32)
         times = (day + moments) * DAY_SECONDS

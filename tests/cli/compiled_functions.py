@@ -6,24 +6,28 @@ has compiled it: either way it gets a signature more.
 
 import json
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
+import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from freshet.collection.compile import compile_functions
+from freshet.core.tables import HostCaps, PageTable, VisitTable, hash_names
 from freshet.demo.demo_collection import build_collection
 from freshet.demo.scoreboard import DemoScoreboard
 from freshet.demo.server import open_sockets, origin_of
 from freshet.demo.warm_up import warm_up
 from freshet.fetch.recording_loop import CrawlLimits
 from freshet.fetch.run_crawl import run_crawl
+from freshet.schedule.objectives import ObjectiveName
+from freshet.schedule.policies import make_policy
 from freshet.world.simulated_web import SimulatedWeb
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback, ScriptedPage, Site
 
-VERSIONS = 6
+VERSIONS, LARGE_SITE_PAGES, SITE_STEPS = 6, 6_000, 40
 START = datetime(2026, 1, 5, tzinfo=UTC)
 
 
@@ -100,10 +104,38 @@ def set_up_demo(folder: Path) -> None:
     scoreboard.scores(end)
 
 
+def plan_large_site(objective: ObjectiveName) -> None:
+    """Choose pages of a large site and of small ones for some days, with pages that come and go."""
+    policy, rng = make_policy(f"guarded-{objective}", live=True), np.random.default_rng(1)
+    ids = 3 * np.arange(1, LARGE_SITE_PAGES + 1)
+    hosts = np.where(rng.random(len(ids)) < 0.9, 0, rng.integers(1, 99, len(ids)))
+    hosts = hash_names([f"host {host}" for host in hosts])
+    nothing, ones = np.full(len(ids), np.nan), np.ones(len(ids))
+    pages = PageTable(ids, hosts, hosts, hosts, ones, nothing)
+    policy.add(pages)
+    moment = START
+    for step in range(SITE_STEPS):
+        moment += timedelta(hours=(0.2, 1.1, 9.0)[step % 3])
+        caps = HostCaps(hosts[:2], np.array([step % 3, 5])) if step % 4 == 0 else HostCaps()
+        chosen = policy.choose(moment, (1, 30, 900)[step % 3], caps).pages
+        policy.release(chosen[:1])
+        looked_at = np.append(chosen[1:], rng.choice(ids, 400))
+        flags, times = looked_at > 0, np.full(len(looked_at), moment.timestamp())
+        changed = rng.random(len(looked_at)) < 0.5
+        unknown = np.full(len(looked_at), -1, np.int32)
+        policy.learn(VisitTable(looked_at, times, flags, flags, changed, unknown))
+        if step % 8 == 7:
+            policy.forget(ids[step : step + 2])
+            policy.add(pages)
+            policy.restore(policy.state())
+
+
 def main(folder: Path) -> None:
     """Print the functions that crawls and the demonstration need beyond those compiled."""
     compile_functions(folder / "compiled", report=lambda _step, _steps: None)
     before = signatures()
+    plan_large_site("changes")
+    plan_large_site("freshness")
     crawl_kinds(folder / "crawled")
     set_up_demo(folder)
     sys.stdout.write("\n".join(sorted(signatures() - before)))

@@ -73,3 +73,15 @@ def test_keys_in_ascending_order_need_no_sort_order() -> None:
     index = KeyIndex(np.uint64)
     index.add(np.arange(1_000, dtype=np.uint64))
     assert index.nbytes == 8_000
+
+
+@given(st.sets(st.integers(0, 30)), st.sampled_from([0, 2**63 - 10, 2**64 - 40]))
+def test_sorted_keys_are_found_whether_or_not_some_are_missing(
+    numbers: set[int], offset: int
+) -> None:
+    keys = np.array(sorted(numbers), np.uint64) + np.uint64(offset)
+    index = KeyIndex(np.uint64)
+    index.add(keys)
+    wanted = np.arange(40, dtype=np.uint64) + np.uint64(offset)
+    rows = {key: row for row, key in enumerate(keys.tolist())}
+    assert index.find(wanted).tolist() == [rows.get(key, NOT_FOUND) for key in wanted.tolist()]

@@ -4,15 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.schedule.columns import ColumnSpec
-from freshet.schedule.due_pages import DuePages
+from freshet.schedule.due_pages import DUE_COLUMN, DUE_TIMES, DuePages
 from freshet.schedule.kernels import due_pages as kernels
 from freshet.schedule.page_states import PageStates
 from tests.schedule.bayes_samples import pages
 
 
 def due_pages(count: int, host_pages: int = 10) -> tuple[PageStates, DuePages]:
-    states = PageStates(None, {"due": ColumnSpec(np.float64, -np.inf)})
+    states = PageStates(None, {DUE_COLUMN: DUE_TIMES})
     states.add(pages(range(count), host_pages=host_pages))
     return states, DuePages(states)
 

@@ -5,11 +5,12 @@ import pytest
 
 from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps
-from freshet.schedule import bayes_policy
+from freshet.schedule import value_threshold
 from freshet.schedule.bayes_policy import BayesPolicy
-from freshet.schedule.host_bounds import host_bounds
+from freshet.schedule.hosts.host_bounds import host_bounds
 from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS, WEEK_DAYS, fill_profile
 from freshet.schedule.objectives import ObjectiveName
+from freshet.schedule.value_threshold import ValueThreshold
 from tests.schedule.bayes_samples import bayes_policy as new_policy
 from tests.schedule.bayes_samples import pages, visits
 
@@ -86,12 +87,10 @@ def test_deferred_pages_stay_below_the_level_until_they_are_due(objective: Objec
     states = policy.page_states
     for host in range(HOSTS):
         rows = np.flatnonzero(states.host == host)
-        states.column("due")[rows] = -np.inf
         bounds = host_bounds(policy._model, host, rows, now)
         assert bounds is not None
         level = bounds.level_of(100)
-        bounds.defer(policy._model, 0.9 * level, level, now)
-        due = states.column("due")[rows]
+        due = bounds.due_times(0.9 * level, level, now)
         assert np.array_equal(due > now, bounds.bounds < 0.9 * level)
         for hours in (0.2, 1.0, 6.0):
             later = now + hours * DAY_SECONDS / 24
@@ -105,16 +104,16 @@ def test_choices_after_events_are_those_of_scoring_all_pages(
 ) -> None:
     """The best of all pages are chosen, while few pages are scored."""
     policy, rng, scored = eventful_policy(objective), np.random.default_rng(2), []
-    original = BayesPolicy._rows_above_threshold
+    original = ValueThreshold.rows_above
 
-    def count_rows(policy: BayesPolicy, rows: np.ndarray, seconds: float, reserve: int) -> object:
+    def count_rows(threshold: ValueThreshold, rows: np.ndarray, now: float, reserve: int) -> object:
         scored.append(len(rows))
-        return original(policy, rows, seconds, reserve)
+        return original(threshold, rows, now, reserve)
 
-    monkeypatch.setattr(BayesPolicy, "_rows_above_threshold", count_rows)
-    monkeypatch.setattr(bayes_policy, "MIN_RESERVE", 20)
-    monkeypatch.setattr(bayes_policy, "RESERVE_SHARE", 15)
-    monkeypatch.setattr(bayes_policy, "MIN_BOUNDED_PAGES", 100)
+    monkeypatch.setattr(ValueThreshold, "rows_above", count_rows)
+    monkeypatch.setattr(value_threshold, "MIN_RESERVE", 20)
+    monkeypatch.setattr(value_threshold, "RESERVE_SHARE", 15)
+    monkeypatch.setattr(value_threshold, "MIN_BOUNDED_PAGES", 100)
     for step in range(60):
         moment = (20.01 + step / 2000) * DAY_SECONDS
         policy._refit_if_due(moment)

@@ -181,3 +181,13 @@ def test_a_clock_that_is_set_back_makes_no_page_wait_out_the_jump() -> None:
     states.add_visits(visits([1], 1.0))
     assert len(states.eligible_rows(DAY_SECONDS + 30.0, HostCaps())) == 0
     assert len(states.eligible_rows(30.0, HostCaps())) == 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5)), max_size=6))
+def test_limits_of_some_hosts_are_those_of_all_hosts(named: list[tuple[int, int]]) -> None:
+    states = PageStates()
+    states.add(pages(range(24), host_pages=4))
+    hosts, limits = np.array(named, np.int64).reshape(-1, 2).T
+    caps = HostCaps(hosts.astype(np.uint64), limits, default_limit=3)
+    some = np.array([5, 0, 3, 3], np.int32)
+    assert states.limits_of_hosts(some, caps).tolist() == states.host_limits(caps)[some].tolist()

@@ -184,7 +184,6 @@ def test_a_corrected_look_is_as_if_learnt_with_the_new_hazard(
     )
     corrections = HazardCorrections(
         rows=np.zeros(1, np.int32),
-        ends=np.array([10.0]),
         gap_days=np.array([gap]),
         faded_days=np.array([sum(min(1.0, look.gap) for look in later)]),
         old_hazards=np.array([old_hazard]),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import IndexArray
 from freshet.schedule.hosts import shared_events as module
-from freshet.schedule.hosts.kernels import event_fits
+from freshet.schedule.hosts.kernels import event_fits, event_looks
 from freshet.schedule.hosts.kernels import shared_events as kernels
 from freshet.schedule.hosts.kernels.shared_events import BIN_COUNT
 from freshet.schedule.hosts.shared_events import HazardCorrections, SharedEvents
@@ -169,6 +169,10 @@ def test_later_gaps_are_those_of_later_looks_at_the_same_page(data: st.DataObjec
         assert later[number] == pytest.approx(expected)
 
 
+def calendar_days(_: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    return ends - begins
+
+
 class EventHost:
     """Shared events of hosts of ten pages, and a plain list of the looks at each."""
 
@@ -183,11 +187,11 @@ class EventHost:
 
     def learn(self, ids: list[int], day: float, changed: list[bool] | bool = False) -> None:
         looks = self.states.add_visits(visits(ids, day, changed))
-        self.events.learn(self.states, looks, np.zeros(len(looks)))
+        self.events.learn(self.states.host[looks.rows], looks, np.zeros(len(looks)))
 
     def fit(self, day: float, host: int = 0, rate: float = 1e-3) -> HazardCorrections:
         hosts = np.array([host])
-        (corrections,) = self.events.fit(hosts, day, lambda rows, gaps: rate * gaps)
+        (corrections,) = self.events.fit(hosts, day, lambda rows, gaps: rate * gaps, calendar_days)
         return corrections
 
     def forget(self, ids: list[int]) -> None:
@@ -230,7 +234,9 @@ def test_hosts_fitted_together_are_fitted_as_one_by_one(
         if day % 3 == 2:
             hosts = together.events.hosts_to_fit(all_moved=True)
             assert len(hosts) == 5
-            parts = list(together.events.fit(hosts, day, lambda rows, gaps: 0.01 * gaps))
+            parts = list(
+                together.events.fit(hosts, day, lambda rows, gaps: 0.01 * gaps, calendar_days)
+            )
             singles = [one_by_one.fit(day, host=int(host), rate=0.01) for host in hosts]
             for name in HazardCorrections.__slots__:
                 expected = np.concatenate([getattr(part, name) for part in singles])
@@ -279,11 +285,11 @@ def test_only_the_largest_hosts_have_shared_events_where_memory_is_short(
         host.learn(list(range(19)), day, True)
     for number in (0, 1):
         host.fit(1.0, host=number)
-    assert host.events.has_table().tolist() == [True, True]
+    assert (host.events.table_rows >= 0).tolist() == [True, True]
     hazard = host.hazard(0.0, 1.0)
     monkeypatch.setattr(module, "MIN_EVENT_BYTES", 4_000)
     host.add(range(40, 45))
-    assert host.events.has_table().tolist() == [True, False, False]
+    assert (host.events.table_rows >= 0).tolist() == [True, False, False]
     assert (host.hazard(0.0, 1.0), host.hazard(0.0, 1.0, host=1)) == (hazard, 0.0)
     assert len(host.stored()) == 10
     assert not host.stored(1)
@@ -423,7 +429,7 @@ def test_the_newest_looks_of_a_history_learned_page_by_page_are_kept(
     host = EventHost()
     ids, days = np.repeat(np.arange(10), 12), np.tile(np.arange(12.0), 10)
     looks = host.states.add_visits(visits(ids, days))
-    host.events.learn(host.states, looks, np.zeros(len(looks)))
+    host.events.learn(host.states.host[looks.rows], looks, np.zeros(len(looks)))
     host.fit(12.0)
     assert host.stored() == [(page, day) for day in (11.0, 10.0) for page in range(9, -1, -1)]
 
@@ -519,8 +525,15 @@ def test_linked_lists_are_those_of_plain_python(hosts: list[int], kept: list[boo
     )
     has_change = np.zeros(4, np.bool_)
     changed = np.array([number % 5 == 0 for number in range(count)])
-    kernels.link_looks(
-        np.array(hosts, np.int32), 0, changed, previous, (newest, stored, new_looks), has_change
+    rows, nothing = np.arange(count, dtype=np.int32), np.zeros(count)
+    single = [np.zeros(count, np.float32) for _ in range(3)]
+    event_looks.store_looks(
+        (np.array(hosts, np.int32), rows, nothing, nothing, changed, nothing),
+        (np.arange(count), 0),
+        (rows.copy(), single[0], single[1], changed.copy(), single[2]),
+        previous,
+        (newest, stored, new_looks),
+        has_change,
     )
     plain = {host: [n for n in reversed(range(count)) if hosts[n] == host] for host in range(4)}
     lists = (newest, stored)
@@ -588,3 +601,20 @@ def test_a_host_whose_pages_change_at_every_look_has_a_bounded_event_rate() -> N
         host.fit(float(day), rate=1e-3)
     assert 0.5 < host.events.event_rates(HOST)[0] < 20
     assert np.isfinite(host.hazard(-100.0, 200.0))
+
+
+def test_evidence_fades_by_the_publication_times_of_the_host() -> None:
+    """Half of the days pass by a host that publishes in the other half of the week."""
+    host, everyone = EventHost(), list(range(10))
+    for day in range(11):
+        host.learn(everyone, float(day), [day == 10 and page < 9 for page in everyone])
+    host.learn(everyone, 10.5)
+    (corrections,) = host.events.fit(
+        np.array([0]),
+        10.5,
+        lambda rows, gaps: 1e-3 * gaps,
+        lambda hosts, begins, ends: (ends - begins) / 2,
+    )
+    assert sorted(corrections.rows.tolist()) == everyone[:9]
+    assert set(corrections.gap_days.tolist()) == {0.5}
+    assert set(corrections.faded_days.tolist()) == {0.25}

@@ -19,6 +19,7 @@ from freshet.crawl.live_policy import warm_up_policy
 from freshet.crawl.noise import NoiseLearner
 from freshet.crawl.page_features import PageFeatures
 from freshet.crawl.plan import make_plan
+from freshet.crawl.policy_rehearsal import rehearse_policy
 from freshet.view.bounds import HARMLESS_BYTES
 
 HOST = "https://compile.example"
@@ -67,6 +68,7 @@ def compile_functions(folder: Path, *, report: StepReporter) -> None:
         watch_results(collection, pages, since=now)
         make_plan(collection)
         warm_up_policy(collection.settings, now)
+        rehearse_policy(collection.settings, now)
         features = PageFeatures(collection.catalog)
         features.at(features.ids, features.expected_times(features.ids, to_epoch(now)))
         _score(to_epoch(now))

@@ -2,10 +2,8 @@
 
 A crawl in cycles scores all pages at every plan. A crawl in continuous time refits the prior and
 the shared events every hour and scores all pages then. In between it scores only pages that
-were visited or fall due: every other page's value is known to stay below a threshold. The threshold
-is the value of the last page of a small reserve, so that the best pages are always among those due.
-When the reserve is used up, the candidates of the hour are scored again: a larger reserve, found at
-the first choice of the hour.
+were visited or fall due: every other page's value is known to stay below a threshold
+(``value_threshold``).
 """
 
 from collections.abc import Mapping
@@ -19,7 +17,6 @@ from numpy.typing import NDArray
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.policy import PolicyReport
 from freshet.core.tables import (
-    DAY_SECONDS,
     HOUR_SECONDS,
     ChoiceTable,
     HostCaps,
@@ -30,27 +27,22 @@ from freshet.core.tables import (
 )
 from freshet.core.types import FloatArray, Forecast
 from freshet.schedule.cadence import CELL_COUNT, CrawlCadence
-from freshet.schedule.columns import NOT_FOUND, ColumnSpec, row_blocks
-from freshet.schedule.due_pages import DuePages
+from freshet.schedule.columns import NOT_FOUND, ColumnSpec
+from freshet.schedule.due_pages import DUE_COLUMN, DUE_TIMES, DuePages
 from freshet.schedule.explanation import explain_page_value
 from freshet.schedule.forecast_model import ForecastModel
-from freshet.schedule.host_bounds import host_bounds
 from freshet.schedule.kernels.due_pages import rows_without
 from freshet.schedule.objectives import (
     OBJECTIVES,
     ObjectiveName,
     PageScores,
     concatenate_scores,
-    days_below_multiplier,
 )
 from freshet.schedule.page_states import LookBatch, PageStates, RevisitDelays
 from freshet.schedule.sentinels import Sentinels
 from freshet.schedule.top_k import RowPositions, kth_highest, tie_breaker
+from freshet.schedule.value_threshold import ValueThreshold
 
-MIN_RESERVE, RESERVE_SHARE, MAX_RESERVE_RATIO = 1024, 256, 1.25
-# The pages of a host with so many pages are scored after an event only if a bound allows it.
-MIN_BOUNDED_PAGES = 4096
-MAX_THRESHOLD_SAMPLE, MAX_ROWS_SCORED_AT_ONCE = 1 << 16, 1 << 18
 SMOOTHING_VISITS = 100
 
 
@@ -77,14 +69,13 @@ class BayesPolicy:
         self.multiplier = 0.0
         own_columns = {
             "likelihood": ColumnSpec(np.float32, width=CELL_COUNT),
-            "due": ColumnSpec(np.float64, -np.inf),
+            DUE_COLUMN: DUE_TIMES,
         }
         self.page_states = PageStates(delays, own_columns | dict(columns or {}))
         self._model = ForecastModel(self.page_states, self.objective, cadence, seed)
         self._sentinels = Sentinels(self._model)
         self._due_pages = DuePages(self.page_states)
-        self._threshold, self._reserve_threshold = 0.0, 0.0
-        self._moved_hosts: list[int] = []
+        self._threshold = ValueThreshold(self._model, self._due_pages, self._sentinels)
         self._fitted_period = np.nan
         self._look_count = self._fitted_look_count = 0
 
@@ -131,17 +122,14 @@ class BayesPolicy:
         """Return the k pages of the highest value within host limits, and mark them pending."""
         seconds = to_epoch(now)
         self._refit_if_due(seconds)
-        self._defer_pages_of_moved_hosts(seconds, caps)
-        rows, scores, chosen = self._choose_rows(seconds, k, caps, self._reserve(k))
-        for reserve in (self._reserve(k), len(self.page_states)):
+        self._threshold.value_moved_hosts(seconds, caps)
+        rows, scores, chosen = self._choose_rows(seconds, k, caps, self._threshold.reserve(k))
+        for reserve in (self._threshold.reserve(k), len(self.page_states)):
             # Pages below the threshold are needed: the reserve is used up, or hosts have no room.
-            if len(chosen) < k and self._threshold > self._reserve_threshold:
-                self._threshold = self._reserve_threshold
-                self._due_pages.mark_candidates()
+            if len(chosen) < k and self._threshold.fall_back():
                 rows, scores, chosen = self._choose_rows(seconds, k, caps, reserve)
         if len(chosen) < k and len(chosen) < self.page_states.max_choices(seconds, caps):
-            self._threshold = 0.0
-            self._due_pages.mark_all()
+            self._threshold.reset()
             rows, scores, chosen = self._choose_rows(seconds, k, caps, len(self.page_states))
         values, lowest_value = scores.values[chosen], self._lowest_own_value(rows, scores, k, caps)
         exploratory = self._sentinels.exploratory(rows[chosen], values, lowest_value)
@@ -152,7 +140,7 @@ class BayesPolicy:
         self._sentinels.await_looks(rows[chosen], seconds)
         self.page_states.mark_pending(rows[chosen])
         if not self.cadence.in_cycles:
-            self._settle()
+            self._threshold.settle((self._fitted_period + 1) * HOUR_SECONDS)
         return ChoiceTable(
             self.page_states.ids[rows[chosen]],
             scores.values[chosen],
@@ -236,7 +224,8 @@ class BayesPolicy:
         """Return everything learned, as plain arrays and numbers."""
         plan = {
             "multiplier": self.multiplier,
-            "threshold": self._threshold,
+            "threshold": self._threshold.value,
+            "moved_hosts": self._threshold.moved_hosts,
             "planned": self._fitted_period,
             "look_count": self._look_count,
             "fitted_look_count": self._fitted_look_count,
@@ -250,7 +239,7 @@ class BayesPolicy:
         self._sentinels.restore(state)
         self.multiplier = float(state["multiplier"])
         self._due_pages.reset()
-        self._threshold = float(state["threshold"])
+        self._threshold.restore(float(state["threshold"]), state["moved_hosts"])
         self._fitted_period = float(state["planned"])
         self._look_count = int(state["look_count"])
         self._fitted_look_count = int(state["fitted_look_count"])
@@ -261,52 +250,12 @@ class BayesPolicy:
         if period != self._fitted_period or self._look_count > 2 * self._fitted_look_count:
             self.page_states.bound_times(seconds)
             self._model.refit(seconds)
-            self._fitted_period, self._threshold = period, 0.0
-            self._fitted_look_count = self._look_count
-            self._due_pages.mark_all()
+            self._fitted_period, self._fitted_look_count = period, self._look_count
+            self._threshold.reset()
             self._sentinels.reset()
         elif len(hosts := self._model.refit_events(seconds, all_moved=False)):
-            self._due_pages.mark_hosts(hosts)
+            self._threshold.mark_hosts(hosts)
             self._sentinels.forget_bounds(hosts)
-            self._moved_hosts += self._model.large_hosts(hosts, MIN_BOUNDED_PAGES).tolist()
-
-    def _reserve(self, k: int) -> int:
-        """Return how many pages reach the threshold: more at the first choice of a period."""
-        pages = len(self.page_states) // RESERVE_SHARE if self._due_pages.are_all else 0
-        return k + max(MIN_RESERVE, pages)
-
-    def _settle(self) -> None:
-        """Find the candidates of the period after its first choice."""
-        if self._due_pages.are_all:
-            self._due_pages.settle((self._fitted_period + 1) * HOUR_SECONDS)
-            self._reserve_threshold = self._threshold
-
-    def _defer_pages_of_moved_hosts(self, seconds: float, caps: HostCaps) -> None:
-        """Defer pages of large hosts whose events moved and whose value has a low bound.
-
-        The threshold is raised if very many pages of the host may be among the best. Pages that may
-        be the best of their host are not deferred, because one of them is its sentinel.
-        """
-        hosts, self._moved_hosts = set(self._moved_hosts), []
-        if self._due_pages.are_all or self.cadence.in_cycles:
-            return
-        limits = self.page_states.host_limits(caps)
-        for host in sorted(hosts):
-            rows = self._due_pages.rows_of_hosts(np.array([host]))
-            bounds = host_bounds(self._model, host, rows, seconds)
-            if bounds is None:
-                continue
-            if limits[host] > 0:
-                self._threshold = max(self._threshold, bounds.level_of(2 * MIN_RESERVE))
-            best = self._model.page_scores(bounds.best_rows, seconds).values
-            limit = min(self._threshold, float(best.min(initial=np.inf)))
-            bounds.defer(self._model, limit, self._threshold, seconds)
-
-    def _defer(self, rows: NDArray[np.intp], scores: PageScores, seconds: float) -> None:
-        """Set when pages below the threshold may reach it, if nothing else is learned."""
-        scores = replace(scores, ages=self._model.growth_days(rows, scores.ages, seconds))
-        days = days_below_multiplier(scores, self._threshold)
-        self._due_pages.defer(rows, seconds + DAY_SECONDS * days)
 
     def _choose_rows(
         self, seconds: float, k: int, caps: HostCaps, reserve: int
@@ -318,12 +267,13 @@ class BayesPolicy:
             scores = self._model.page_scores(rows, seconds)
             self._sentinels.consider(rows, scores.values)
         else:
-            rows, scores = self._rows_above_threshold(rows, seconds, reserve)
+            rows, scores = self._threshold.rows_above(rows, seconds, reserve)
         draw = tie_breaker(self.seed, seconds)
         ranks = self._ranks(rows, scores, seconds)
         chosen = self.page_states.select_top_k(rows, ranks, k, caps, draw)
-        lowest = float(ranks[chosen].min(initial=np.inf)) if len(chosen) == k else self._threshold
-        sentinels = self._sentinels.worth(lowest, self._threshold, self.multiplier)
+        threshold = self._threshold.value
+        lowest = float(ranks[chosen].min(initial=np.inf)) if len(chosen) == k else threshold
+        sentinels = self._sentinels.worth(lowest, threshold, self.multiplier)
         candidates = self.page_states.eligible_rows(seconds, caps, candidates=sentinels)
         added = rows_without(candidates, rows)
         if not len(added):
@@ -331,7 +281,7 @@ class BayesPolicy:
         rows = np.concatenate((rows, added))
         scores = concatenate_scores([scores, self._model.page_scores(added, seconds)])
         ranks = self._ranks(rows, scores, seconds)
-        is_above = ranks >= self._threshold
+        is_above = ranks >= threshold
         rows, scores, ranks = rows[is_above], scores[is_above], ranks[is_above]
         return rows, scores, self.page_states.select_top_k(rows, ranks, k, caps, draw)
 
@@ -339,39 +289,6 @@ class BayesPolicy:
         """Return values with the bonuses of sentinels, whose bounds are set."""
         self._sentinels.set_bounds(rows, scores, seconds)
         return scores.values + self._sentinels.bonuses(rows, seconds, self.multiplier)
-
-    def _rows_above_threshold(
-        self, rows: NDArray[np.intp], seconds: float, reserve: int
-    ) -> tuple[NDArray[np.intp], PageScores]:
-        """Return the rows that reach the threshold; the others fall due when they may reach it.
-
-        The threshold is raised so that about ``reserve`` pages reach it, if far more do now. Of
-        very many rows a sample is scored for that first.
-        """
-        blocks = [rows]
-        if len(rows) > MAX_ROWS_SCORED_AT_ONCE:
-            sample = np.ascontiguousarray(rows[:: 1 + len(rows) // MAX_THRESHOLD_SAMPLE])
-            values = self._model.page_scores(sample, seconds).values
-            self._raise_threshold(values, reserve * len(sample) // len(rows))
-            blocks = list(row_blocks(rows))
-        row_parts, score_parts = [], []
-        for block in blocks:
-            scores = self._model.page_scores(block, seconds)
-            self._sentinels.consider(block, scores.values)
-            if len(blocks) == 1:
-                self._raise_threshold(scores.values, reserve)
-            is_above = scores.values >= self._threshold
-            self._due_pages.defer(block[is_above], -np.inf)
-            self._defer(block[~is_above], scores[~is_above], seconds)
-            row_parts.append(block[is_above])
-            score_parts.append(scores[is_above])
-        return np.concatenate(row_parts), concatenate_scores(score_parts)
-
-    def _raise_threshold(self, values: FloatArray, reserve: int) -> None:
-        """Raise the threshold to the value of the last page of the reserve, if it is exceeded."""
-        if len(values) > MAX_RESERVE_RATIO * reserve:
-            rank = max(1, reserve)
-            self._threshold = max(self._threshold, float(np.partition(values, -rank)[-rank]))
 
     def _lowest_own_value(
         self, rows: NDArray[np.intp], scores: PageScores, k: int, caps: HostCaps

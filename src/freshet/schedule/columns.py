@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from freshet.core.types import IndexArray
+from freshet.schedule.kernels import columns as kernels
 
 SmallFloatArray = NDArray[np.float32]
 
@@ -33,19 +34,20 @@ class GrowableColumns:
     """A struct of arrays: named columns whose rows are added and removed together.
 
     Arrays have room for a sixteenth more rows, so that adding a row takes constant time on average
-    and little memory is spare.
+    and little memory is spare. The columns are views of their used parts.
     """
 
     def __init__(self, specs: Mapping[str, ColumnSpec]) -> None:
         self._specs = dict(specs)
         self._arrays = {name: spec.empty(0) for name, spec in self._specs.items()}
+        self._columns = dict(self._arrays)
         self._rows = 0
 
     def __len__(self) -> int:
         return self._rows
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._arrays[name][: self._rows]
+        return self._columns[name]
 
     @property
     def nbytes(self) -> int:
@@ -54,6 +56,8 @@ class GrowableColumns:
 
     def append_rows(self, count: int) -> None:
         """Add rows with initial values."""
+        if not count:
+            return
         rows = self._rows + count
         capacity = rows + rows // SPARE_DIVISOR if self._rows else rows
         for name, spec in self._specs.items():
@@ -61,13 +65,14 @@ class GrowableColumns:
                 column = spec.empty(capacity)
                 column[: self._rows] = self[name]
                 self._arrays[name] = column
-            self._arrays[name][self._rows : rows] = spec.initial_value
+            self._columns[name] = self._arrays[name][:rows]
+            self._columns[name][self._rows :] = spec.initial_value
         self._rows = rows
 
     def keep_rows(self, mask: NDArray[np.bool_]) -> None:
         """Remove the rows outside the mask; the others keep their order."""
         for name in self._specs:
-            self._arrays[name] = self[name][mask]
+            self._arrays[name] = self._columns[name] = self[name][mask]
         self._rows = int(np.count_nonzero(mask))
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -78,6 +83,7 @@ class GrowableColumns:
         """Restore columns that ``state`` returned."""
         arrays = {name: np.array(state[name], spec.dtype) for name, spec in self._specs.items()}
         self._arrays, self._rows = arrays, min(map(len, arrays.values()), default=0)
+        self._columns = {name: array[: self._rows] for name, array in arrays.items()}
 
 
 class KeyIndex:
@@ -109,12 +115,8 @@ class KeyIndex:
 
     def find(self, keys: NDArray[Any]) -> IndexArray:
         """Return the row of every key, ``NOT_FOUND`` for unknown keys."""
-        if not len(self):
-            return np.full(len(keys), NOT_FOUND, np.int32)
-        positions = np.searchsorted(self.keys, keys, sorter=self._order)
-        positions = np.minimum(positions, len(self) - 1)
-        rows = positions if self._order is None else self._order[positions]
-        return np.where(self.keys[rows] == keys, rows, NOT_FOUND).astype(np.int32)
+        wanted_keys = np.ascontiguousarray(keys, self.keys.dtype)
+        return kernels.find_keys(self.keys, self._order, wanted_keys)
 
     def add(self, keys: NDArray[Any]) -> IndexArray:
         """Return the row of every key; new keys get the next rows in ascending order."""

@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.columns import SPARE_DIVISOR
+from freshet.schedule.columns import SPARE_DIVISOR, ColumnSpec
 from freshet.schedule.kernels import due_pages as kernels
+from freshet.schedule.kernels.due_pages import ALWAYS_DUE, DueTimes
 from freshet.schedule.page_states import PageStates
+
+# The time from which a page is due, in whole seconds since the epoch.
+DUE_COLUMN, DUE_TIMES = "due", ColumnSpec(np.uint32, ALWAYS_DUE)
 
 
 class DuePages:
@@ -43,12 +47,12 @@ class DuePages:
 
     def mark_all(self) -> None:
         """Mark all pages to be scored at the next choice."""
-        self._page_states.column("due")[:] = -np.inf
+        self._times[:] = ALWAYS_DUE
         self._forget_candidates()
 
     def mark(self, rows: IndexArray | NDArray[np.intp]) -> None:
         """Mark pages to be scored at the next choice."""
-        self._page_states.column("due")[rows] = -np.inf
+        self._times[rows] = ALWAYS_DUE
         if self._candidates is None:
             return
         self._marked.append(rows.astype(np.intp))
@@ -59,7 +63,7 @@ class DuePages:
     def mark_hosts(self, hosts: NDArray[np.intp]) -> None:
         """Mark all pages of hosts to be scored at the next choice."""
         rows = self.rows_of_hosts(hosts)
-        self._page_states.column("due")[rows] = -np.inf
+        self._times[rows] = ALWAYS_DUE
         self._merge(rows)
 
     def mark_candidates(self) -> None:
@@ -68,7 +72,7 @@ class DuePages:
             self.mark_all()
         else:
             self._merge_marked()
-            self._page_states.column("due")[self._candidates] = -np.inf
+            self._times[self._candidates] = ALWAYS_DUE
 
     def rows_of_hosts(self, hosts: NDArray[np.intp]) -> IndexArray:
         """Return the rows of all pages of hosts, in ascending order."""
@@ -89,17 +93,24 @@ class DuePages:
             return parts[0]
         return np.sort(np.concatenate([*parts, newer_rows.astype(np.int32)]))
 
-    def defer(self, rows: NDArray[np.intp], times: FloatArray | float) -> None:
-        """Set the times from which pages have to be scored again."""
-        self._page_states.column("due")[rows] = times
+    def defer(self, rows: NDArray[np.intp], times: FloatArray) -> None:
+        """Set the times in seconds from which pages have to be scored again."""
+        self._times[rows] = kernels.due_times(times)
+
+    def keep_due(self, rows: NDArray[np.intp]) -> None:
+        """Let pages that were scored be scored again at the next choice."""
+        self._times[rows] = ALWAYS_DUE
+
+    def set_times(self, rows: IndexArray, times: DueTimes) -> None:
+        """Set the times of pages, which are candidates."""
+        self._times[rows] = times
 
     def rows(self, now: float) -> NDArray[np.intp]:
         """Return the rows that are due, in ascending order."""
-        due = self._page_states.column("due")
         if self._candidates is None:
-            return np.flatnonzero(due <= now)
+            return np.flatnonzero(self._times <= kernels.due_time(now))
         self._merge_marked()
-        return kernels.rows_due(self._candidates, due, now)
+        return kernels.rows_due(self._candidates, self._times, now)
 
     def settle(self, period_end: float) -> None:
         """Keep only pages as candidates that fall due by the end of the period.
@@ -109,6 +120,12 @@ class DuePages:
         if self._candidates is None:
             self._candidates = self.rows(period_end)
 
+    @property
+    def _times(self) -> DueTimes:
+        """Return the time from which every page is due."""
+        times: DueTimes = self._page_states.column(DUE_COLUMN)
+        return times
+
     def _merge_marked(self) -> None:
         """Add the marked pages to the candidates."""
         if self._marked:
@@ -117,7 +134,7 @@ class DuePages:
 
     def _merge(self, rows: IndexArray | NDArray[np.intp]) -> None:
         """Add rows in ascending order to the candidates."""
-        if self._candidates is not None:
+        if self._candidates is not None and len(rows):
             self._candidates = kernels.merge_rows(self._candidates, rows)
 
     def _forget_candidates(self) -> None:

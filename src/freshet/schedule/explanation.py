@@ -7,6 +7,7 @@ import numpy as np
 from freshet.core.tables import DAY_SECONDS, PolicyExplanation, SharedEventReport
 from freshet.core.types import FloatArray
 from freshet.schedule.cadence import POISSON_CELLS
+from freshet.schedule.columns import NOT_FOUND
 from freshet.schedule.forecast_model import ForecastModel
 from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS, WEEK_DAYS
 from freshet.schedule.hosts.kernels.shared_events import BINS_PER_DAY, WINDOW_DAYS
@@ -140,7 +141,7 @@ def recent_shared_event(model: ForecastModel, row: int, now: float) -> SharedEve
     states, events = model.page_states, model.events
     if events is None or np.isnan(states.last_look[row]):
         return None
-    if not events.has_table()[states.host[row]]:
+    if events.table_rows[states.host[row]] == NOT_FOUND:
         return None
     host, today = states.host[row], now / DAY_SECONDS
     age = float(states.days_since_look(np.array([row]), now, never=0.0)[0])

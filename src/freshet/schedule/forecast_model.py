@@ -1,7 +1,6 @@
 """The forecast of all pages: likelihoods of change rates, their prior, and shared events."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,8 @@ from freshet.schedule.prior import HierarchicalPrior
 PRIOR_STEPS, FIRST_PRIOR_STEPS = 2, 6
 MIN_SURVIVAL = 1e-3
 SLOPE_DAYS = MINUTE_IN_DAYS
+# Publication times are fitted in so many steps at a time, each through one look.
+MAX_PROFILE_STEPS = 1 << 19
 
 
 class ForecastModel:
@@ -73,24 +74,26 @@ class ForecastModel:
 
     def learn(self, looks: LookBatch) -> None:
         """Learn from looks."""
-        hazards = self._hazards_of_looks(looks)
         hosts, ends = self.page_states.host[looks.rows], looks.times / DAY_SECONDS
-        elapsed = self.elapsed_days(hosts, ends - looks.gap_days, ends)
-        likelihood = self.page_states.column("likelihood")
-        self.posterior.add_looks(likelihood, replace(looks, gap_days=elapsed), hazards)
+        begins = ends - looks.gap_days
+        hazards = np.zeros(len(looks))
         if self.events:
-            self.events.learn(self.page_states, looks, hazards)
+            hazards = self.events.hazards(hosts, begins, ends)
+            self.events.learn(hosts, looks, hazards)
+        elapsed = self.elapsed_days(hosts, begins, ends)
+        by_hours = LookBatch(looks.rows, looks.times, elapsed, looks.measured, looks.changed)
+        self.posterior.add_looks(self.page_states.column("likelihood"), by_hours, hazards)
 
     def refit(self, now: float) -> None:
         """Fit the prior and the shared events to everything learned so far."""
         self.refit_events(now, all_moved=True)
         self.refit_prior(now)
 
-    def large_hosts(self, hosts: NDArray[np.intp], min_pages: int) -> NDArray[np.intp]:
-        """Return those of some hosts with shared events that have at least a number of pages."""
+    def are_large(self, hosts: NDArray[np.intp], min_pages: int) -> BoolArray:
+        """Return which of some hosts have shared events and at least a number of pages."""
         if not self.events:
-            return hosts[:0]
-        return hosts[self.events.page_counts(hosts) >= min_pages]
+            return np.zeros(len(hosts), np.bool_)
+        return self.events.page_counts(hosts) >= min_pages
 
     def refit_prior(self, now: float) -> None:
         """Fit the prior to all pages.
@@ -111,27 +114,26 @@ class ForecastModel:
         if not self.events:
             return np.empty(0, np.intp)
         hosts = self.events.hosts_to_fit(all_moved=all_moved)
-        likelihood = self.page_states.column("likelihood")
-        for corrections in self.events.fit(hosts, now / DAY_SECONDS, self.own_hazards):
-            looked_hosts = self.page_states.host[corrections.rows]
-            begins = corrections.ends - corrections.gap_days
-            elapsed = self.elapsed_days(looked_hosts, begins, corrections.ends)
-            corrections = replace(corrections, gap_days=elapsed)
+        likelihood, today = self.page_states.column("likelihood"), now / DAY_SECONDS
+        for corrections in self.events.fit(hosts, today, self.own_hazards, self.elapsed_days):
             self.posterior.correct_looks(likelihood, corrections)
-        self._fit_publication_times(now)
-        self.events.trim_small_hosts()
-        self.events.compact()
+        if all_moved:
+            self._fit_publication_times(now)
+            self.events.trim_small_hosts()
+            self.events.compact()
         return hosts
 
     def _fit_publication_times(self, now: float) -> None:
-        """Fit the publication times of hosts to their stored looks, a bounded number at a time."""
+        """Fit the publication times of hosts to their stored looks; some may wait an hour more."""
         if not (self.events and self.publication_times):
             return
-        counts = self.events.short_change_counts()
+        counts, steps = self.events.short_change_counts(), 0
         for host in self.publication_times.hosts_to_fit(counts, now / DAY_SECONDS).tolist():
             looks = self.events.recent_looks(host, -np.inf)
             rates = self.mean_rates(looks.rows, now)
-            self.publication_times.fit(host, looks, rates, now / DAY_SECONDS)
+            steps += self.publication_times.fit(host, looks, rates, now / DAY_SECONDS)
+            if steps > MAX_PROFILE_STEPS:
+                return
 
     def elapsed_days(self, hosts: IndexArray, begins: FloatArray, ends: FloatArray) -> FloatArray:
         """Return the days between two times by the publication times of hosts."""
@@ -242,14 +244,6 @@ class ForecastModel:
         if self.publication_times:
             self.publication_times.restore(state)
         self._is_fitted = bool(state["refreshed"])
-
-    def _hazards_of_looks(self, looks: LookBatch) -> FloatArray:
-        """Return the hazard of shared events between each look and the previous one, if any."""
-        if not self.events:
-            return np.zeros(len(looks))
-        ends = looks.times / DAY_SECONDS
-        hosts = self.page_states.host[looks.rows]
-        return self.events.hazards(hosts, ends - looks.gap_days, ends)
 
     def _change_chances(self, rows: NDArray[Any], times: FloatArray) -> FloatArray:
         states = self.page_states

@@ -180,7 +180,7 @@ class PageStates:
         all_rows = self.find_rows(visits.pages)
         is_known = all_rows != NOT_FOUND
         columns = (all_rows, visits.times, visits.looks, visits.measured, visits.changed)
-        if not is_known.all():
+        if np.count_nonzero(is_known) < len(visits):
             columns = tuple(column[is_known] for column in columns)
         rows, times, looks, measured, changed = columns
         gap_days = kernels.add_visits(
@@ -196,7 +196,7 @@ class PageStates:
             self._delays,
         )
         batch = LookBatch(rows, times, gap_days, measured & ~np.isnan(gap_days), changed)
-        return batch if looks.all() else batch[looks]
+        return batch if np.count_nonzero(looks) == len(looks) else batch[looks]
 
     def bound_times(self, now: float) -> None:
         """Let looks after now count as made now, and shorten waits that no delay allows.
@@ -217,16 +217,14 @@ class PageStates:
         self.pending[self.known_rows(ids)] = False
 
     def eligible_rows(
-        self, now: float, caps: HostCaps, candidates: NDArray[np.intp] | None = None
+        self, now: float, caps: HostCaps, candidates: NDArray[Any] | None = None
     ) -> NDArray[np.intp]:
         """Return the rows that may be chosen: not pending, excluded, backed off or over a limit."""
-        rows = np.arange(len(self)) if candidates is None else candidates
-        # A look after now shows that the clock was set back; such pages need not wait.
-        may_visit = (self.not_before[rows] <= now) | (self.last_look[rows] > now)
-        rows = rows[may_visit & ~self.pending[rows]]
+        columns = (self.not_before, self.last_look, self.pending)
+        rows = kernels.free_rows(candidates, columns, now)
         if len(caps.excluded_pages):
             rows = rows[~np.isin(rows, self.known_rows(caps.excluded_pages))]
-        if len(caps.hosts) or caps.default_limit <= 0:
+        if caps.default_limit <= 0 or np.any(caps.limits <= 0):
             rows = rows[self.host_limits(caps)[self.host[rows]] > 0]
         return rows
 
@@ -248,14 +246,13 @@ class PageStates:
         A host with more pages among the best than its limit keeps only its best pages, and the
         selection is repeated with the other hosts.
         """
-        limits, candidates = self.host_limits(caps), rows
-        positions: RowPositions = np.arange(len(rows))
+        candidates, positions = rows, np.arange(len(rows))
         while True:
             tie_breaks = partial(self._tie_breaks, candidates, break_ties)
             candidate_scores = scores[positions] if len(positions) < len(rows) else scores
             best = top_k(candidate_scores, k, tie_breaks)
             hosts = self.host[candidates[best]]
-            is_over_limit = ranks_within_groups(hosts) >= limits[hosts]
+            is_over_limit = ranks_within_groups(hosts) >= self.limits_of_hosts(hosts, caps)
             if not is_over_limit.any():
                 return positions[best]
             remains = ~np.isin(self.host[candidates], hosts[is_over_limit])
@@ -267,6 +264,17 @@ class PageStates:
         limits = np.full(len(self.hosts), caps.default_limit, np.int64)
         rows = self.hosts.find(caps.hosts)
         limits[rows[rows != NOT_FOUND]] = caps.limits[rows != NOT_FOUND]
+        return limits
+
+    def limits_of_hosts(self, hosts: IndexArray, caps: HostCaps) -> NDArray[np.int64]:
+        """Return the largest number of visits of some hosts."""
+        limits = np.full(len(hosts), caps.default_limit, np.int64)
+        if len(caps.hosts):
+            named = self.hosts.find(caps.hosts)
+            order = np.argsort(named, kind="stable")
+            positions = np.searchsorted(named[order], hosts, side="right") - 1
+            is_named = named[order][positions] == hosts
+            limits[is_named] = caps.limits[order][positions[is_named]]
         return limits
 
     def max_choices(self, now: float, caps: HostCaps) -> int:

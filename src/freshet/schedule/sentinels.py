@@ -38,6 +38,7 @@ class Sentinels:
         # Per host the page chosen last, and the days between which looks under way find events.
         self._awaited_rows = np.empty(0, np.int32)
         self._awaited_days = np.empty((0, 2))
+        self._known_hosts: IndexArray | None = None
 
     @property
     def nbytes(self) -> int:
@@ -56,7 +57,15 @@ class Sentinels:
         else:
             gain, importance_gain = multiplier, 0.0
         gains, levels = (gain, importance_gain), (lowest, highest_value)
-        return np.sort(kernels.rows_within_bounds(self._best_rows, self._bounds, gains, levels))
+        best = (self._hosts, self._best_rows, self._bounds)
+        return np.sort(kernels.rows_within_bounds(best, gains, levels))
+
+    @property
+    def _hosts(self) -> IndexArray:
+        """Return the hosts that have a sentinel, which are few if most hosts have few pages."""
+        if self._known_hosts is None:
+            self._known_hosts = np.flatnonzero(self._best_rows != NOT_FOUND).astype(np.int32)
+        return self._known_hosts
 
     def add_hosts(self) -> None:
         """Add hosts without a sentinel, up to the number of known hosts."""
@@ -80,6 +89,7 @@ class Sentinels:
         self._best_rows = np.full(count, NOT_FOUND, np.int32)
         self._best_values = np.full(count, -np.inf)
         self._bounds = np.full((count, BOUND_COUNT), np.inf, np.float32)
+        self._known_hosts = None
 
     def keep_rows(self, kept: BoolArray) -> None:
         """Remove the rows outside the mask; a host whose sentinel is removed has none."""
@@ -107,6 +117,7 @@ class Sentinels:
         self._best_rows = np.array(state["sentinel_rows"], np.int32)
         self._best_values = np.array(state["sentinel_values"], np.float64)
         self._bounds = np.full((len(self._best_rows), BOUND_COUNT), np.inf, np.float32)
+        self._known_hosts = None
         self._awaited_rows = np.array(state["awaited_rows"], np.int32)
         self._awaited_days = np.array(state["awaited_days"], np.float64)
 
@@ -126,9 +137,9 @@ class Sentinels:
         events, states = self._model.events, self._model.page_states
         if events is None:
             return
-        has_events = events.has_table()
         best = (self._best_rows, self._best_values, self._bounds)
-        kernels.keep_best_rows(rows, values, states.host, has_events, best)
+        if kernels.keep_best_rows(rows, values, states.host, events.table_rows, best):
+            self._known_hosts = None
 
     def bonuses(self, rows: NDArray[np.intp], now: float, multiplier: float) -> FloatArray:
         """Return what the result of a look at each page is worth beyond its own value."""

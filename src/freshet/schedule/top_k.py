@@ -43,7 +43,7 @@ def top_k(
         return np.empty(0, np.intp)
     positions = np.arange(len(scores))
     if k < len(scores):
-        positions = _unordered_top_k(scores, k, tie_breaks)
+        positions = unordered_top_k(scores, k, tie_breaks)
     return positions[np.lexsort((tie_breaks(positions), -scores[positions]))]
 
 
@@ -58,7 +58,7 @@ def kth_highest(scores: FloatArray | NDArray[np.float32], k: int) -> float:
     return float(np.partition(scores, len(scores) - k)[len(scores) - k])
 
 
-def _unordered_top_k(
+def unordered_top_k(
     scores: FloatArray, k: int, tie_breaks: Callable[[RowPositions], HashArray]
 ) -> RowPositions:
     """Return the positions of the k highest of more than k scores, in no order."""

@@ -26,7 +26,7 @@ from freshet.schedule.hosts.shared_events import MIN_SHORT_CHANGES, SHORT_GAP_DA
 from freshet.schedule.page_states import LookBatch
 
 FIT_STEPS, FIRST_FIT_STEPS = 2, 10
-FIT_INTERVAL_DAYS, MAX_FITTED_HOSTS = 0.25, 200
+FIT_INTERVAL_DAYS = 0.25
 # Hours and weekdays are used if they make the looks so much likelier, in natural logarithms.
 MIN_HOURS_GAIN, MIN_DAYS_GAIN = 20.0, 10.0
 HOST_COLUMNS = {"profile": ColumnSpec(np.int32, NOT_FOUND)}
@@ -64,9 +64,7 @@ class PublicationTimes:
         """Return how many times faster than the calendar each host's time passes at most."""
         if not len(self._profiles):
             return 1.0
-        profiles = self._hosts["profile"][hosts]
-        paces = np.append(self._profiles["pace"], np.float32(1.0))
-        return np.where(profiles == NOT_FOUND, 1.0, paces[profiles])
+        return kernels.paces_of_hosts(hosts, self._hosts["profile"], self._profiles["pace"])
 
     def hosts_to_fit(self, changes: IndexArray, now: float) -> NDArray[np.intp]:
         """Return hosts with enough changes that were not fitted in the last hours, oldest first.
@@ -78,14 +76,14 @@ class PublicationTimes:
         fitted_at = np.full(len(hosts), -np.inf)
         fitted_at[rows != NOT_FOUND] = self._profiles["fitted_at"][rows[rows != NOT_FOUND]]
         is_due = ~(np.abs(now - fitted_at) < FIT_INTERVAL_DAYS)
-        order = np.argsort(fitted_at[is_due], kind="stable")[:MAX_FITTED_HOSTS]
+        order = np.argsort(fitted_at[is_due], kind="stable")
         return hosts[is_due][order]
 
-    def fit(self, host: int, looks: LookBatch, rates: FloatArray, now: float) -> None:
+    def fit(self, host: int, looks: LookBatch, rates: FloatArray, now: float) -> int:
         """Fit the profile of a host to measured looks, given the rates of their pages.
 
         Only looks soon after the previous one are used: longer gaps cover every hour about equally
-        often. Times are in days.
+        often. Times are in days. Returns the number of steps through single looks.
         """
         used = (looks.gap_days > 0) & (looks.gap_days <= SHORT_GAP_DAYS)
         row = int(self._hosts["profile"][host])
@@ -103,6 +101,7 @@ class PublicationTimes:
         hours = np.diff(self._profiles["reading"][row])
         self._profiles["pace"][row] = max(1.0, float(hours.max()) * DAY_HOURS)
         self._profiles["fitted_at"][row] = now
+        return steps * len(ends)
 
     def profile(self, host: int) -> FloatArray | None:
         """Return the hazard of a host in every hour of the week relative to the mean, if known."""

@@ -24,7 +24,6 @@ from freshet.schedule.hosts.event_columns import HOST_COLUMNS, INITIAL_EVENT_RAT
 from freshet.schedule.hosts.hazard_tables import CARRIED_COLUMNS, TABLE_COLUMNS, HazardTables
 from freshet.schedule.hosts.kernels import event_fits, event_looks
 from freshet.schedule.hosts.kernels import shared_events as kernels
-from freshet.schedule.hosts.kernels.shared_events import BINS_PER_DAY
 from freshet.schedule.page_states import LookBatch, PageStates
 
 MIN_HOST_PAGES = 8
@@ -33,7 +32,7 @@ SHORT_GAP_DAYS = 3.0
 INITIAL_EVENT_DAYS = 30.0
 # A table that is fitted for the first time, as after a restart, takes more steps.
 FIT_STEPS, FIRST_FIT_STEPS = 2, 20
-MIN_STORED_LOOKS, MAX_STORED_LOOKS, LOOKS_PER_PAGE = 64, 4096, 2
+MIN_STORED_LOOKS, MAX_STORED_LOOKS, LOOKS_PER_PAGE = 64, 2048, 2
 # A host with so many changes after short gaps keeps more looks, which show its hours.
 MIN_SHORT_CHANGES, MIN_ACTIVE_LOOKS = 16, 256
 # A host with at most this many looks is fitted again after every change that is found.
@@ -45,7 +44,7 @@ HAZARD_TOLERANCE = 0.01
 MIN_CLEAR_GAIN = 3.0
 LOOKS_AT_ONCE = 1 << 17
 # At most this many looks are fitted at one choice; other hosts wait for the next.
-MAX_FITTED_LOOKS = 1 << 21
+MAX_FITTED_LOOKS = 1 << 20
 # Hosts have shared events, from the largest down, as long as looks and tables fit this memory.
 EVENT_BYTES_PER_PAGE, MIN_EVENT_BYTES = 40, 1 << 25
 # Looks that are no longer stored take this share of the memory at most.
@@ -58,18 +57,18 @@ LOOK_BYTES, TABLE_BYTES = (
 )
 
 OwnHazards = Callable[[NDArray[Any], FloatArray], FloatArray]
+ElapsedDays = Callable[[IndexArray, FloatArray, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
 class HazardCorrections:
     """Looks that found a change, and their hazard of shared events as it was and as it is now.
 
-    ``ends`` are the times of the looks in days, and ``faded_days`` the days by which later looks at
-    the page have faded their evidence.
+    ``faded_days`` are the days by which later looks at the page have faded their evidence. Days are
+    by the publication times of hosts.
     """
 
     rows: IndexArray
-    ends: FloatArray
     gap_days: FloatArray
     faded_days: FloatArray
     old_hazards: FloatArray
@@ -104,7 +103,6 @@ class SharedEvents:
             return
         rows = self._looks["row"]
         self._keep_looks((rows != NOT_FOUND) & mask[rows])
-        self._dropped_looks = 0
         self._looks["row"][:] = (np.cumsum(mask) - 1)[self._looks["row"]]
         pages = np.bincount(states.host, minlength=len(self._hosts))
         self._hosts["pages"][:] = pages
@@ -124,49 +122,43 @@ class SharedEvents:
         """Return the part of the hazard that few looks have confirmed or ruled out."""
         return self._hazards("unconfirmed", hosts, begins, ends)
 
-    def has_table(self) -> BoolArray:
-        """Return which hosts have shared events: enough pages, and looks at them."""
-        has_table: BoolArray = self._hosts["table"] != NOT_FOUND
-        return has_table
+    @property
+    def table_rows(self) -> IndexArray:
+        """Return the table of every host, ``NOT_FOUND`` for hosts with few pages or no looks."""
+        tables: IndexArray = self._hosts["table"]
+        return tables
 
     def page_counts(self, hosts: NDArray[Any]) -> IndexArray:
         """Return the number of pages of hosts."""
         counts: IndexArray = self._hosts["pages"][hosts]
         return counts
 
-    def learn(self, states: PageStates, looks: LookBatch, hazards: FloatArray) -> None:
-        """Store measured looks with the hazards that were used.
+    def learn(self, hosts: IndexArray, looks: LookBatch, hazards: FloatArray) -> None:
+        """Store measured looks at pages of hosts with the hazards that were used.
 
         Of small hosts, which have no shared events, only looks after a short gap are stored. The
         looks of a history come page by page. They are stored in the order of time, because the
         oldest ones are dropped first.
         """
-        hosts = states.host[looks.rows]
-        columns = (looks.rows, looks.times, looks.gap_days, looks.changed, hazards)
         stored = event_looks.useful_looks(
             (hosts, looks.gap_days, looks.measured, looks.changed),
             (self._hosts["pages"], self._hosts["short_changes"]),
             (self._least_pages, SHORT_GAP_DAYS),
         )
+        if not len(stored):
+            return
         if len(stored) > 1:
             stored = stored[np.argsort(looks.times[stored], kind="stable")]
         count = len(self._looks)
         self._looks.append_rows(len(stored))
-        look_columns = (
-            self._looks["row"],
-            self._looks["end"],
-            self._looks["gap"],
-            self._looks["changed"],
-            self._looks["hazard"],
-        )
-        event_looks.store_looks(columns, stored, count, look_columns)
-        kernels.link_looks(
-            hosts[stored],
-            count,
-            looks.changed[stored],
-            self._looks["previous"],
-            (self._hosts["newest"], self._hosts["stored"], self._hosts["new_looks"]),
-            self._hosts["has_new_change"],
+        columns, host_columns = self._looks, self._hosts
+        event_looks.store_looks(
+            (hosts, looks.rows, looks.times, looks.gap_days, looks.changed, hazards),
+            (stored, count),
+            (columns["row"], columns["end"], columns["gap"], columns["changed"], columns["hazard"]),
+            columns["previous"],
+            (host_columns["newest"], host_columns["stored"], host_columns["new_looks"]),
+            host_columns["has_new_change"],
         )
 
     def hosts_to_fit(self, *, all_moved: bool) -> NDArray[np.intp]:
@@ -209,9 +201,17 @@ class SharedEvents:
         return np.sort(hosts[order[looks - stored[order] < MAX_FITTED_LOOKS]])
 
     def fit(
-        self, hosts: NDArray[np.intp], now: float, own_hazards: OwnHazards
+        self,
+        hosts: NDArray[np.intp],
+        now: float,
+        own_hazards: OwnHazards,
+        elapsed_days: ElapsedDays,
     ) -> Iterator[HazardCorrections]:
-        """Fit the hazards of hosts, many at a time; yield the looks whose hazard has changed."""
+        """Fit the hazards of hosts, many at a time; yield the looks whose hazard has changed.
+
+        ``own_hazards`` returns the hazard of pages' own changes within gaps, ``elapsed_days`` the
+        days between two times by the publication times of hosts.
+        """
         new_hosts = hosts[self._hosts["table"][hosts] == NOT_FOUND]
         self._hosts["table"][new_hosts] = self._tables.add(
             self._hosts["event_rate"][new_hosts], now
@@ -222,12 +222,13 @@ class SharedEvents:
         block_ends = np.searchsorted(looks, np.arange(0, looks[-1:].sum(), LOOKS_AT_ONCE))
         for block in np.split(hosts, np.unique(block_ends)):
             if len(block):
-                yield self._fit_block(block, now, own_hazards)
+                looked_hosts, looks = self._fit_block(block, now, own_hazards)
+                yield self._corrections(looked_hosts, looks, elapsed_days)
 
     def _fit_block(
         self, hosts: NDArray[np.intp], now: float, own_hazards: OwnHazards
-    ) -> HazardCorrections:
-        """Fit the hazards of some hosts; return the looks whose hazard has changed."""
+    ) -> tuple[IndexArray, IndexArray]:
+        """Fit the hazards of some hosts; return the hosts and looks of those with clear events."""
         tables = self._hosts["table"][hosts]
         kept, kept_starts, older, older_starts = self._walk(hosts)
         self._tables.make_room_for_carried(tables[np.diff(older_starts) > 0])
@@ -247,13 +248,13 @@ class SharedEvents:
         if len(older):
             self._drop(hosts, kept[kept_starts[1:] - 1], older, np.diff(kept_starts))
         is_clear = np.repeat(gains >= MIN_CLEAR_GAIN, np.diff(kept_starts))
-        return self._corrections(np.repeat(hosts, np.diff(kept_starts))[is_clear], kept[is_clear])
+        looked_hosts = np.repeat(hosts.astype(np.int32), np.diff(kept_starts))
+        return looked_hosts[is_clear], kept[is_clear]
 
     def compact(self) -> None:
         """Free the memory of looks that are no longer stored, if there are many."""
         if DROPPED_SHARE * self._dropped_looks > len(self._looks):
             self._keep_looks(self._looks["row"] != NOT_FOUND)
-            self._dropped_looks = 0
 
     def recent_looks(self, host: int, since_day: float) -> LookBatch:
         """Return the stored looks at pages of a host from a day on, newest first."""
@@ -313,7 +314,6 @@ class SharedEvents:
         """Remove the looks and tables of hosts."""
         rows = self._looks["row"]
         self._keep_looks((rows != NOT_FOUND) & ~is_removed[states.host[rows]])
-        self._dropped_looks = 0
         tables = self._hosts["table"]
         tables[is_removed] = NOT_FOUND
         self._hosts["new_looks"][is_removed] = 0
@@ -344,10 +344,11 @@ class SharedEvents:
 
         The hazards of own changes are those of looks that found a change.
         """
-        ends = self._looks["end"][looks] * BINS_PER_DAY - self._tables["first_bin"][tables]
-        begins = ends - self._looks["gap"][looks] * BINS_PER_DAY
-        changed, hazards = self._looks["changed"][looks], np.zeros(len(looks))
-        found = looks[changed]
+        columns = (self._looks["end"], self._looks["gap"], self._looks["changed"])
+        begins, ends, changed = event_looks.looks_in_bins(
+            looks, tables, columns, self._tables["first_bin"]
+        )
+        found, hazards = looks[changed], np.zeros(len(looks))
         gaps = self._looks["gap"][found].astype(np.float64)
         hazards[changed] = own_hazards(self._looks["row"][found], gaps)
         return begins, ends, changed, hazards
@@ -365,7 +366,9 @@ class SharedEvents:
         self._hosts["stored"][hosts] = kept_counts
         self._dropped_looks += len(older)
 
-    def _corrections(self, hosts: NDArray[Any], looks: IndexArray) -> HazardCorrections:
+    def _corrections(
+        self, hosts: IndexArray, looks: IndexArray, elapsed_days: ElapsedDays
+    ) -> HazardCorrections:
         """Return the looks with a change whose hazard has moved, and store the new hazard."""
         ends = self._looks["end"][looks].astype(np.float64)
         gaps, changed = self._looks["gap"][looks], self._looks["changed"][looks]
@@ -377,24 +380,20 @@ class SharedEvents:
         has_moved = np.zeros(len(self._hosts), np.bool_)
         has_moved[hosts[moved]] = True
         related = np.flatnonzero(has_moved[hosts])
-        rows = self._looks["row"][looks[related]]
-        moved, gaps = moved[related], gaps[related].astype(np.float64)
-        times = (ends[related] * TIME_STEPS_PER_DAY).astype(np.int64)
+        rows, moved, ends = self._looks["row"][looks[related]], moved[related], ends[related]
+        elapsed = elapsed_days(hosts[related], ends - gaps[related], ends)
+        times = (ends * TIME_STEPS_PER_DAY).astype(np.int64)
         order = np.argsort((rows.astype(np.int64) << 32) + times)
-        faded_days = kernels.later_gaps(rows, order, gaps)
+        faded_days = kernels.later_gaps(rows, order, elapsed)
         related = related[moved]
         return HazardCorrections(
-            rows[moved],
-            ends[related],
-            gaps[moved],
-            faded_days[moved],
-            old[related],
-            new[related],
+            rows[moved], elapsed[moved], faded_days[moved], old[related], new[related]
         )
 
     def _keep_looks(self, mask: BoolArray) -> None:
-        """Remove the looks outside the mask and link the others again."""
+        """Remove the looks outside the mask, with all dropped ones, and link the others again."""
         kernels.unlink_looks(
             mask, self._looks["previous"], (self._hosts["newest"], self._hosts["stored"])
         )
         self._looks.keep_rows(mask)
+        self._dropped_looks = 0

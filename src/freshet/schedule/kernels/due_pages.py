@@ -4,9 +4,30 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import IndexArray
+from freshet.core.types import FloatArray, IndexArray
 
 SortedRows = NDArray[np.intp]
+DueTimes = NDArray[np.uint32]
+
+# Pages with this time are due at any time.
+ALWAYS_DUE, LATEST_DUE = 0, (1 << 32) - 1
+
+
+@njit(cache=True)
+def due_time(seconds: float) -> int:
+    """Return a time in whole seconds, rounded down, within the range of the column."""
+    if seconds >= LATEST_DUE or np.isnan(seconds):
+        return LATEST_DUE
+    return int(max(seconds, 0.0))
+
+
+@njit(cache=True, nogil=True)
+def due_times(times: FloatArray) -> DueTimes:
+    """Return times in whole seconds."""
+    rounded = np.empty(len(times), np.uint32)
+    for index in range(len(times)):
+        rounded[index] = due_time(times[index])
+    return rounded
 
 
 @njit(cache=True, nogil=True)
@@ -41,11 +62,11 @@ def rows_without(rows: SortedRows, others: SortedRows) -> SortedRows:
 
 
 @njit(cache=True, nogil=True)
-def rows_due(rows: SortedRows, due: NDArray[np.float64], now: float) -> SortedRows:
+def rows_due(rows: SortedRows, due: DueTimes, now: float) -> SortedRows:
     """Return the rows that are due."""
-    selected, count = np.empty(len(rows), np.intp), 0
+    selected, count, latest = np.empty(len(rows), np.intp), 0, due_time(now)
     for index in range(len(rows)):
-        if due[rows[index]] <= now:
+        if due[rows[index]] <= latest:
             selected[count] = rows[index]
             count += 1
     return selected[:count]

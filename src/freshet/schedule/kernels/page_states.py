@@ -66,3 +66,26 @@ def days_since(last_look: FloatArray, rows: NDArray[Any], now: float, never: flo
         look_time = last_look[rows[index]]
         days[index] = never if np.isnan(look_time) else max(0.0, now - look_time) / DAY_SECONDS
     return days
+
+
+@njit(cache=True, nogil=True)
+def free_rows(
+    candidates: NDArray[Any] | None,
+    columns: tuple[FloatArray, FloatArray, NDArray[np.bool_]],
+    now: float,
+) -> NDArray[np.intp]:
+    """Return the rows, or the candidates among them, that are not pending and need not wait.
+
+    ``columns`` are the time before which a page is not visited, the time of the last look, and
+    whether a visit is pending. A look after now shows that the clock was set back; such pages need
+    not wait.
+    """
+    not_before, last_look, pending = columns
+    size = len(pending) if candidates is None else len(candidates)
+    rows, count = np.empty(size, np.intp), 0
+    for index in range(size):
+        row = index if candidates is None else candidates[index]
+        if not pending[row] and (not_before[row] <= now or last_look[row] > now):
+            rows[count] = row
+            count += 1
+    return rows[:count].copy() if 2 * count < size else rows[:count]

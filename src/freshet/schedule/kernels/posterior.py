@@ -159,14 +159,15 @@ def mean_survival(
 ) -> FloatArray:
     """Return the survival of every row after some days, averaged over its posterior."""
     table, prior_rows = prior
-    survival = np.empty(len(rows))
+    survival, cell_survivals = np.empty(len(rows)), np.empty(CELL_COUNT)
     for index in range(len(rows)):
         log_likelihood, prior_weights = likelihood[rows[index]], table[prior_rows[index]]
+        set_survival(cell_survivals, rates, days[index])
         total, unchanged = 0.0, 0.0
         for cell in range(CELL_COUNT):
             weight = prior_weights[cell] * fast_exp(log_likelihood[cell])
             total += weight
-            unchanged += weight * cell_survival(cell, rates[cell] * days[index])
+            unchanged += weight * cell_survivals[cell]
         survival[index] = unchanged / total
     return survival
 

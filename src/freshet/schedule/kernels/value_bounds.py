@@ -21,6 +21,7 @@ from freshet.schedule.kernels.change_processes import (
     fast_exp,
     regular_survival,
 )
+from freshet.schedule.kernels.due_pages import ALWAYS_DUE, DueTimes, due_time
 from freshet.schedule.kernels.posterior import RowNumbers
 from freshet.schedule.kernels.visit_values import SERIES_LIMIT, WAITING_WEIGHT, small_exp
 
@@ -34,7 +35,7 @@ CLASS_COUNT = (HIGHEST_EXPONENT - LOWEST_EXPONENT) * CLASSES_PER_OCTAVE + 1
 RELATIVE_MARGIN, ABSOLUTE_MARGIN = 1.0004, 1e-6
 # The cells are read in two parts of a length that fills the registers of processors. Cells of the
 # second part that are in the first one have the weight 0.
-PART = 24
+PART = 16
 SECOND_START = CELL_COUNT - PART
 PageColumns = tuple[
     SmallFloatArray, SmallFloatArray, SmallFloatArray, SmallFloatArray, SmallFloatArray
@@ -182,46 +183,51 @@ def mark_unseen_and_waiting(
     rows: RowNumbers,
     columns: tuple[FloatArray, FloatArray, NDArray[np.bool_]],
     now: float,
-) -> int:
+) -> None:
     """Set the bounds of pages without a look to infinity, and of pages that must wait to -1.
 
-    Returns the position of the highest finite bound, -1 if there is none. ``columns`` are the time
-    of the last look, the time before which a page is not visited, and whether a visit is pending.
+    ``columns`` are the time of the last look, the time before which a page is not visited, and
+    whether a visit is pending.
     """
     last_look, not_before, pending = columns
-    position, highest = -1, np.float32(-1.0)
     for index in range(len(rows)):
         row = rows[index]
         if pending[row] or not (not_before[row] <= now or last_look[row] > now):
             bounds[index] = np.float32(-1.0)
         elif np.isnan(last_look[row]):
             bounds[index] = np.inf
-        elif bounds[index] > highest:
+
+
+@njit(cache=True, nogil=True)
+def highest_finite(bounds: SmallFloatArray) -> int:
+    """Return the position of the highest finite bound from 0 on, -1 if there is none."""
+    position, highest = -1, np.float32(-1.0)
+    for index in range(len(bounds)):
+        if highest < bounds[index] < np.inf and bounds[index] >= 0.0:
             position, highest = index, bounds[index]
     return position
 
 
 @njit(cache=True, nogil=True)
-def defer_rows(
-    rows: RowNumbers,
+def due_times_of_bounds(
     bounds: SmallFloatArray,
-    columns: tuple[FloatArray, FloatArray],
+    ages: FloatArray,
     growth_days: FloatArray,
     options: tuple[float, float, float, float],
-) -> None:
-    """Set when pages whose bound is below a limit may reach a level.
+) -> DueTimes:
+    """Return when pages whose bound is below a limit may reach a level; others are due already.
 
-    ``columns`` are the time of the last look and the time at which a page falls due, which is set.
     ``growth_days`` are the days in which the exposure doubles at the highest age of each class.
     ``options`` are limit and level, the time in seconds, and the power of the exposure with which
     values grow at most.
     """
-    (last_look, due), (limit, level, now, growth_exponent) = columns, options
-    for index in range(len(rows)):
-        row = rows[index]
+    limit, level, now, growth_exponent = options
+    due = np.full(len(bounds), ALWAYS_DUE, np.uint32)
+    for index in range(len(bounds)):
         if 0.0 <= bounds[index] < limit:
-            age_row = age_class(np.float32(max(0.0, now - last_look[row]) / DAY_SECONDS))
+            age_row = age_class(np.float32(ages[index]))
             ratio = level / max(float(bounds[index]), LEAST_BOUND)
             factor = math.sqrt(ratio) if growth_exponent == 2.0 else ratio ** (1 / growth_exponent)
             days = growth_days[age_row - 1] * (factor - 1.0) if age_row > 0 else MINUTE_IN_DAYS
-            due[row] = now + DAY_SECONDS * days
+            due[index] = due_time(now + DAY_SECONDS * days)
+    return due

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.tables import HOUR_SECONDS, HostCaps
-from freshet.core.types import FloatArray
+from freshet.core.types import FloatArray, IndexArray
+from freshet.schedule.columns import row_blocks
 from freshet.schedule.page_states import PageStates
-from freshet.schedule.top_k import tie_breaker
+from freshet.schedule.top_k import tie_breaker, unordered_top_k
 
-MIN_CANDIDATES, CANDIDATE_DIVISOR = 4_096, 16
+MIN_CANDIDATES, CANDIDATE_DIVISOR = 4_096, 64
 
 # Returns the scores of rows at a time; a page without a look has the score infinity.
 ScoreFunction = Callable[[PageStates, NDArray[np.intp], float], FloatArray]
@@ -23,15 +24,15 @@ ScoreFunction = Callable[[PageStates, NDArray[np.intp], float], FloatArray]
 class CandidateRanking:
     """Ranks pages by a score; other pages than the candidates wait.
 
-    The candidates are the best sixteenth of the pages. They are renewed every hour, and earlier if
-    half of them were chosen.
+    The candidates are the best of every 64 pages. They are renewed every hour, and earlier if half
+    of them were chosen.
     """
 
     def __init__(self, page_states: PageStates, score: ScoreFunction, seed: int) -> None:
         self._page_states = page_states
         self._score = score
         self._seed = seed
-        self._candidates: NDArray[np.intp] = np.empty(0, np.intp)
+        self._candidates = np.empty(0, np.int32)
         self._period = np.nan
         self._chosen_count = 0
 
@@ -58,14 +59,18 @@ class CandidateRanking:
         best_rows: NDArray[np.intp] = rows[positions]
         return best_rows
 
-    def _find_candidates(self, now: float, caps: HostCaps) -> NDArray[np.intp]:
+    def _find_candidates(self, now: float, caps: HostCaps) -> IndexArray:
         """Return the rows of the candidates: all rows if they are few."""
-        count = max(MIN_CANDIDATES, len(self._page_states) // CANDIDATE_DIVISOR)
-        if count >= len(self._page_states):
-            return np.arange(len(self._page_states))
-        rows = self._page_states.eligible_rows(now, caps)
-        if count >= len(rows):
-            return rows
-        scores = self._score(self._page_states, rows, now)
-        best_rows: NDArray[np.intp] = rows[np.argpartition(scores, -count)[-count:]]
-        return np.sort(best_rows)
+        states = self._page_states
+        count = max(MIN_CANDIDATES, len(states) // CANDIDATE_DIVISOR)
+        if count >= len(states):
+            return np.arange(len(states), dtype=np.int32)
+        rows = states.eligible_rows(now, caps)
+        if count < len(rows):
+            scores = [self._score(states, block, now) for block in row_blocks(rows)]
+            draw = tie_breaker(self._seed, now)
+            best = unordered_top_k(
+                np.concatenate(scores), count, lambda tied: draw(states.ids[rows[tied]])
+            )
+            rows = np.sort(rows[best])
+        return rows.astype(np.int32)

@@ -34,7 +34,12 @@ from freshet.schedule.mixture.kernels import policy_judge as kernels
 from freshet.schedule.mixture.overdue_visits import OverdueVisits
 from freshet.schedule.mixture.policy_judge import PROBE_SHARE, RECENT_VISITS, PolicyJudge
 from freshet.schedule.objectives import ObjectiveName
-from freshet.schedule.page_states import LookBatch, PageStates, RevisitDelays
+from freshet.schedule.page_states import (
+    LookBatch,
+    PageStates,
+    RevisitDelays,
+    ranks_within_groups,
+)
 from freshet.schedule.rules.interval_rules import INTERVAL_COLUMN, NUTCH_STEPS, share_of_interval
 
 MIXED_POLICIES = ("default", "nutch", "round-robin")
@@ -277,14 +282,11 @@ class GuardedPolicy:
         """
         seen, states = np.flatnonzero(np.isfinite(choices.ages)), self._page_states
         order = seen[np.lexsort((choices.values[seen], _flags(choices)[seen]))]
-        hosts, host_count = states.host[states.find_rows(choices.pages)], len(states.hosts)
-        room = states.host_limits(caps) - np.bincount(hosts, minlength=host_count)
-        lacking = np.bincount(states.host[overdue_rows], minlength=host_count) - room
-        by_host = np.argsort(hosts[order], kind="stable")
-        sorted_hosts = hosts[order][by_host]
-        ranks_at_host = np.arange(len(order)) - np.searchsorted(sorted_hosts, sorted_hosts)
-        is_later = np.empty(len(order), np.bool_)
-        is_later[by_host] = ranks_at_host >= lacking[sorted_hosts]
+        hosts = states.host[states.find_rows(choices.pages)]
+        visits = _count_equal(hosts, hosts[order])
+        overdue_visits = _count_equal(states.host[overdue_rows], hosts[order])
+        lacking = overdue_visits + visits - states.limits_of_hosts(hosts[order], caps)
+        is_later = ranks_within_groups(hosts[order]) >= lacking
         positions: NDArray[np.intp] = order[np.argsort(is_later, kind="stable")]
         return positions
 
@@ -306,11 +308,14 @@ class GuardedPolicy:
         """Return what choices so far leave of the host limits."""
         states = self._page_states
         rows = states.find_rows(np.concatenate([choices.pages for choices in parts]))
-        limits = states.host_limits(caps) - np.bincount(
-            states.host[rows], minlength=len(states.hosts)
+        hosts, visits = np.unique(states.host[rows], return_counts=True)
+        limits, keys = states.limits_of_hosts(hosts, caps) - visits, states.hosts.keys[hosts]
+        is_other = ~np.isin(caps.hosts, keys)
+        return replace(
+            caps,
+            hosts=np.append(caps.hosts[is_other], keys),
+            limits=np.append(caps.limits[is_other], limits),
         )
-        differs = limits != caps.default_limit
-        return replace(caps, hosts=states.hosts.keys[differs], limits=limits[differs])
 
     def _set_chooser(self, rows: NDArray[Any], chooser: int) -> None:
         """Note who chose the pending visits of pages."""
@@ -327,6 +332,14 @@ def _flags(choices: ChoiceTable) -> NDArray[np.bool_]:
     if choices.exploratory is None:
         return np.zeros(len(choices), np.bool_)
     return choices.exploratory
+
+
+def _count_equal(numbers: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp]:
+    """Return how many of the numbers are equal to each of the wanted ones."""
+    ordered = np.sort(numbers)
+    ends = np.searchsorted(ordered, wanted, side="right")
+    counts: NDArray[np.intp] = ends - np.searchsorted(ordered, wanted)
+    return counts
 
 
 def _select(choices: ChoiceTable, positions: NDArray[np.intp]) -> ChoiceTable:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import SmallFloatArray
+from freshet.schedule.hosts.kernels.shared_events import BINS_PER_DAY
 
 LookColumns = tuple[
     IndexArray, SmallFloatArray, SmallFloatArray, NDArray[np.bool_], SmallFloatArray
@@ -42,17 +43,48 @@ def useful_looks(
 
 @njit(cache=True, nogil=True)
 def store_looks(
-    looks: tuple[IndexArray, FloatArray, FloatArray, NDArray[np.bool_], FloatArray],
-    selected: NDArray[np.intp],
-    first: int,
+    looks: tuple[IndexArray, IndexArray, FloatArray, FloatArray, NDArray[np.bool_], FloatArray],
+    selection: tuple[NDArray[np.intp], int],
     columns: LookColumns,
+    previous: IndexArray,
+    host_columns: tuple[IndexArray, IndexArray, IndexArray],
+    has_new_change: NDArray[np.bool_],
 ) -> None:
-    """Write row, end in days, gap, change and hazard of selected looks from a position on."""
-    rows, times, gaps, changed, hazards = looks
+    """Write selected looks from a position on, and put them at the head of their hosts' lists.
+
+    The looks have a host, a row, a time in seconds, a gap in days, whether they found a change, and
+    a hazard. The columns of hosts are the newest look, the stored and the new looks.
+    """
+    hosts, rows, times, gaps, changed, hazards = looks
+    (selected, first), (newest, stored, new_looks) = selection, host_columns
     for index in range(len(selected)):
         look, position = selected[index], first + index
+        host = hosts[look]
         columns[0][position] = rows[look]
         columns[1][position] = times[look] / DAY_SECONDS
         columns[2][position] = gaps[look]
         columns[3][position] = changed[look]
         columns[4][position] = hazards[look]
+        previous[position], newest[host] = newest[host], position
+        stored[host] += 1
+        new_looks[host] += 1
+        has_new_change[host] |= changed[look]
+
+
+@njit(cache=True, nogil=True)
+def looks_in_bins(
+    looks: IndexArray,
+    tables: IndexArray,
+    columns: tuple[SmallFloatArray, SmallFloatArray, NDArray[np.bool_]],
+    first_bins: FloatArray,
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Return begin and end of looks in bins from the start of their table's window, and changes."""
+    days, gaps, has_changed = columns
+    begins, ends = np.empty(len(looks)), np.empty(len(looks))
+    changed = np.empty(len(looks), np.bool_)
+    for index in range(len(looks)):
+        look = looks[index]
+        ends[index] = days[look] * BINS_PER_DAY - first_bins[tables[index]]
+        begins[index] = ends[index] - gaps[look] * BINS_PER_DAY
+        changed[index] = has_changed[look]
+    return begins, ends, changed

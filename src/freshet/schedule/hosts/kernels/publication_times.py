@@ -57,6 +57,18 @@ def elapsed_days(
 
 
 @njit(cache=True, nogil=True)
+def paces_of_hosts(
+    hosts: IndexArray, profile_rows: IndexArray, paces: SmallFloatArray
+) -> FloatArray:
+    """Return the pace of each host's profile, 1 for hosts without one."""
+    host_paces = np.ones(len(hosts))
+    for index in range(len(hosts)):
+        if profile_rows[hosts[index]] >= 0:
+            host_paces[index] = paces[profile_rows[hosts[index]]]
+    return host_paces
+
+
+@njit(cache=True, nogil=True)
 def fit_profile(
     looks: ProfileLooks, factors: tuple[SmallFloatArray, SmallFloatArray], steps: int
 ) -> None:

@@ -208,27 +208,6 @@ def later_gaps(rows: IndexArray, order: NDArray[np.intp], gaps: FloatArray) -> F
 
 
 @njit(cache=True, nogil=True)
-def link_looks(
-    hosts: IndexArray,
-    first_look: int,
-    changed: NDArray[np.bool_],
-    previous: IndexArray,
-    host_columns: tuple[IndexArray, IndexArray, IndexArray],
-    has_new_change: NDArray[np.bool_],
-) -> None:
-    """Put new looks at the head of their hosts' lists."""
-    newest, stored, new_looks = host_columns
-    for index in range(len(hosts)):
-        host = hosts[index]
-        previous[first_look + index] = newest[host]
-        newest[host] = first_look + index
-        stored[host] += 1
-        new_looks[host] += 1
-        if changed[index]:
-            has_new_change[host] = True
-
-
-@njit(cache=True, nogil=True)
 def unlink_looks(
     mask: NDArray[np.bool_], previous: IndexArray, host_columns: tuple[IndexArray, IndexArray]
 ) -> None:
