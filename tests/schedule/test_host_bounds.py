@@ -7,7 +7,7 @@ from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.schedule import value_threshold
 from freshet.schedule.bayes_policy import BayesPolicy
-from freshet.schedule.hosts.host_bounds import host_bounds
+from freshet.schedule.host_bounds import host_bounds
 from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS, WEEK_DAYS, fill_profile
 from freshet.schedule.objectives import ObjectiveName
 from freshet.schedule.value_threshold import ValueThreshold

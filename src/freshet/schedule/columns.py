@@ -10,8 +10,6 @@ from numpy.typing import DTypeLike, NDArray
 from freshet.core.types import IndexArray
 from freshet.schedule.kernels import columns as kernels
 
-SmallFloatArray = NDArray[np.float32]
-
 NOT_FOUND = -1
 SPARE_DIVISOR = 16
 BLOCK_ROWS = 1 << 16

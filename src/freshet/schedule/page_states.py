@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS, BoolArray, HostCaps, PageIdArray, PageTable, VisitTable
-from freshet.core.types import FloatArray, HashArray, IndexArray
+from freshet.core.types import Float32Array, FloatArray, HashArray, IndexArray
 from freshet.schedule.columns import (
     NOT_FOUND,
     ColumnSpec,
     GrowableColumns,
     KeyIndex,
-    SmallFloatArray,
 )
 from freshet.schedule.kernels import page_states as kernels
 from freshet.schedule.top_k import RowPositions, TieBreaker, top_k
@@ -92,16 +91,16 @@ class PageStates:
     host: IndexArray
     site: IndexArray
     directory: IndexArray
-    importance: SmallFloatArray
+    importance: Float32Array
     last_look: FloatArray
     measured_looks: IndexArray
     changes: IndexArray
-    recent_looks: SmallFloatArray
-    recent_failures: SmallFloatArray
+    recent_looks: Float32Array
+    recent_failures: Float32Array
     failure_streak: NDArray[np.uint8]
     not_before: FloatArray
     pending: BoolArray
-    value_factor: SmallFloatArray
+    value_factor: Float32Array
 
     def __init__(
         self,

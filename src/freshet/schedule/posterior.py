@@ -11,8 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from freshet.core.types import FloatArray
-from freshet.schedule.columns import SmallFloatArray
+from freshet.core.types import Float32Array, FloatArray
 from freshet.schedule.hosts.shared_events import HazardCorrections
 from freshet.schedule.kernels import posterior as kernels
 from freshet.schedule.kernels import visit_values
@@ -38,12 +37,12 @@ class RatePosterior:
         """Return the logarithm of the daily retention."""
         return log(self.daily_retention)
 
-    def add_looks(self, likelihood: SmallFloatArray, looks: LookBatch, hazards: FloatArray) -> None:
+    def add_looks(self, likelihood: Float32Array, looks: LookBatch, hazards: FloatArray) -> None:
         """Update the likelihoods of pages by looks, given the hazards of shared events."""
         columns = (looks.rows, looks.gap_days, looks.measured, looks.changed, hazards)
         kernels.add_looks(likelihood, columns, self.rates, self.outlier_chance, self.log_retention)
 
-    def correct_looks(self, likelihood: SmallFloatArray, corrections: HazardCorrections) -> None:
+    def correct_looks(self, likelihood: Float32Array, corrections: HazardCorrections) -> None:
         """Replace the evidence of looks whose hazard of shared events has changed."""
         retained = self.daily_retention**corrections.faded_days
         looks = (corrections.rows, corrections.gap_days, retained)
@@ -51,32 +50,32 @@ class RatePosterior:
         kernels.correct_looks(likelihood, looks, hazards, self.rates, self.outlier_chance)
 
     def faded_likelihoods(
-        self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray
+        self, likelihood: Float32Array, rows: NDArray[Any], ages: FloatArray
     ) -> FloatArray:
         """Return the faded likelihood of each rate, relative to the likeliest rate of its row."""
         return kernels.faded_likelihoods(likelihood, rows, ages, self.log_retention)
 
     def posteriors(
-        self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray, prior: PriorRows
+        self, likelihood: Float32Array, rows: NDArray[Any], ages: FloatArray, prior: PriorRows
     ) -> FloatArray:
         """Return the posterior of every row, a column per rate."""
         return kernels.posteriors(likelihood, rows, ages, prior, self.log_retention)
 
     def survival(
-        self, likelihood: SmallFloatArray, rows: NDArray[Any], days: FloatArray, prior: PriorRows
+        self, likelihood: Float32Array, rows: NDArray[Any], days: FloatArray, prior: PriorRows
     ) -> FloatArray:
         """Return the chance that every row is unchanged after some days, by its own rate."""
         return kernels.mean_survival(likelihood, rows, days, prior, self.rates)
 
     def mean_rates(
-        self, likelihood: SmallFloatArray, rows: NDArray[Any], ages: FloatArray, prior: PriorRows
+        self, likelihood: Float32Array, rows: NDArray[Any], ages: FloatArray, prior: PriorRows
     ) -> FloatArray:
         """Return the mean rate of every row, in changes per day."""
         return kernels.mean_rates(likelihood, rows, ages, prior, self.rates, self.log_retention)
 
     def change_chances_and_rates(
         self,
-        likelihood: SmallFloatArray,
+        likelihood: Float32Array,
         rows: NDArray[Any],
         ages: FloatArray,
         prior: PriorRows,
@@ -93,7 +92,7 @@ class RatePosterior:
 
     def change_chances_and_values(
         self,
-        likelihood: SmallFloatArray,
+        likelihood: Float32Array,
         rows: NDArray[Any],
         exposure: Exposure,
         prior: PriorRows,

@@ -17,7 +17,7 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import row_blocks
 from freshet.schedule.due_pages import DuePages
 from freshet.schedule.forecast_model import ForecastModel
-from freshet.schedule.hosts.host_bounds import host_bounds
+from freshet.schedule.host_bounds import host_bounds
 from freshet.schedule.objectives import PageScores, concatenate_scores, days_below_multiplier
 from freshet.schedule.sentinels import Sentinels
 

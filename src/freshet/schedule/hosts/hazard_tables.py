@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.columns import NOT_FOUND, ColumnSpec, GrowableColumns, SmallFloatArray
+from freshet.core.types import Float32Array, FloatArray, IndexArray
+from freshet.schedule.columns import NOT_FOUND, ColumnSpec, GrowableColumns
 from freshet.schedule.hosts.kernels import event_fits
 from freshet.schedule.hosts.kernels.event_fits import CarriedLooks, EventTables
 from freshet.schedule.hosts.kernels.shared_events import BIN_COUNT, BINS_PER_DAY
@@ -53,7 +53,7 @@ class HazardTables:
         tables = EventTables(*(self._tables[name] for name in EventTables._fields))
         return tables, CarriedLooks(self._carried["events"], self._carried["exposure"])
 
-    def add(self, event_rates: SmallFloatArray, now: float) -> IndexArray:
+    def add(self, event_rates: Float32Array, now: float) -> IndexArray:
         """Add tables with nothing learned for hosts with these mean rates; return their rows."""
         count = len(self)
         self._tables.append_rows(len(event_rates))
@@ -61,7 +61,7 @@ class HazardTables:
         self._begin(tables, event_rates, now)
         return tables
 
-    def move_windows(self, tables: IndexArray, event_rates: SmallFloatArray, now: float) -> None:
+    def move_windows(self, tables: IndexArray, event_rates: Float32Array, now: float) -> None:
         """Move the windows of tables so that they end with the bin of now.
 
         A window more than a day ahead of now shows that the clock was set back; it is begun anew.
@@ -96,7 +96,7 @@ class HazardTables:
         self._carried.restore({name: state[f"event_carried_{name}"] for name in CARRIED_COLUMNS})
 
     def _begin(
-        self, tables: IndexArray, event_rates: FloatArray | SmallFloatArray, now: float
+        self, tables: IndexArray, event_rates: FloatArray | Float32Array, now: float
     ) -> None:
         """Set the windows of tables to end with the bin of now, with nothing learned."""
         self._tables["first_bin"][tables] = floor(now * BINS_PER_DAY) + 1 - BIN_COUNT

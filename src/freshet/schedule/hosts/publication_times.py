@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS
-from freshet.core.types import FloatArray, IndexArray
+from freshet.core.types import Float32Array, FloatArray, IndexArray
 from freshet.schedule.columns import (
     NOT_FOUND,
     ColumnSpec,
     GrowableColumns,
-    SmallFloatArray,
 )
 from freshet.schedule.hosts.kernels import publication_times as kernels
 from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS, WEEK_DAYS, WEEK_HOURS
@@ -129,8 +128,8 @@ class PublicationTimes:
 
 
 def _supported(
-    looks: kernels.ProfileLooks, factors: tuple[SmallFloatArray, SmallFloatArray]
-) -> tuple[SmallFloatArray, SmallFloatArray]:
+    looks: kernels.ProfileLooks, factors: tuple[Float32Array, Float32Array]
+) -> tuple[Float32Array, Float32Array]:
     """Return the factors that the looks support; the others are even."""
     even_hours, even_days = np.ones(DAY_HOURS, np.float32), np.ones(WEEK_DAYS, np.float32)
     hours, days = factors

@@ -11,9 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import FloatArray, IndexArray
+from freshet.core.types import Float32Array, FloatArray, IndexArray
 from freshet.schedule.cadence import CELL_COUNT, POISSON_CELLS
-from freshet.schedule.columns import SmallFloatArray
 from freshet.schedule.kernels.change_processes import (
     cell_survival,
     fast_exp,
@@ -37,7 +36,7 @@ def retained(log_retention: float, days: float) -> float:
 
 @njit(cache=True, nogil=True)
 def add_looks(
-    likelihood: SmallFloatArray,
+    likelihood: Float32Array,
     looks: tuple[RowNumbers, FloatArray, NDArray[np.bool_], NDArray[np.bool_], FloatArray],
     rates: FloatArray,
     outlier_chance: float,
@@ -66,7 +65,7 @@ def add_looks(
 
 @njit(cache=True, nogil=True)
 def correct_looks(
-    likelihood: SmallFloatArray,
+    likelihood: Float32Array,
     looks: tuple[RowNumbers, FloatArray, FloatArray],
     hazards: tuple[FloatArray, FloatArray],
     rates: FloatArray,
@@ -104,7 +103,7 @@ def set_survival(survival: FloatArray, rates: FloatArray, days: float) -> None:
 
 @njit(cache=True, nogil=True, fastmath=True)
 def posteriors(
-    likelihood: SmallFloatArray,
+    likelihood: Float32Array,
     rows: RowNumbers,
     ages: FloatArray,
     prior: PriorRows,
@@ -128,7 +127,7 @@ def posteriors(
 
 @njit(cache=True, nogil=True, fastmath=True)
 def mean_rates(
-    likelihood: SmallFloatArray,
+    likelihood: Float32Array,
     rows: RowNumbers,
     ages: FloatArray,
     prior: PriorRows,
@@ -151,7 +150,7 @@ def mean_rates(
 
 @njit(cache=True, nogil=True, fastmath=True)
 def mean_survival(
-    likelihood: SmallFloatArray,
+    likelihood: Float32Array,
     rows: RowNumbers,
     days: FloatArray,
     prior: PriorRows,
@@ -196,7 +195,7 @@ def survival_by_day(rates: FloatArray, days: int) -> FloatArray:
 
 @njit(cache=True, nogil=True, fastmath=True)
 def change_chances_and_rates(
-    likelihood: SmallFloatArray,
+    likelihood: Float32Array,
     rows: RowNumbers,
     ages: FloatArray,
     prior: PriorRows,
@@ -247,7 +246,7 @@ def posterior_averages(
 
 @njit(cache=True, nogil=True, fastmath=True)
 def faded_likelihoods(
-    likelihood: SmallFloatArray, rows: RowNumbers, ages: FloatArray, log_retention: float
+    likelihood: Float32Array, rows: RowNumbers, ages: FloatArray, log_retention: float
 ) -> FloatArray:
     """Return the faded likelihood of each rate, relative to the likeliest rate of its row."""
     likelihoods = np.empty((len(rows), CELL_COUNT))

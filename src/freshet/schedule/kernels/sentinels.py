@@ -4,8 +4,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.columns import SmallFloatArray
+from freshet.core.types import Float32Array, FloatArray, IndexArray
 from freshet.schedule.kernels.posterior import RowNumbers
 
 
@@ -15,7 +14,7 @@ def keep_best_rows(
     values: FloatArray,
     host_of_row: IndexArray,
     table_of_host: IndexArray,
-    best: tuple[IndexArray, FloatArray, SmallFloatArray],
+    best: tuple[IndexArray, FloatArray, Float32Array],
 ) -> bool:
     """Update the row of the highest finite value of every host with a table of shared events.
 
@@ -36,7 +35,7 @@ def keep_best_rows(
 
 @njit(cache=True, nogil=True)
 def rows_within_bounds(
-    best: tuple[IndexArray, IndexArray, SmallFloatArray],
+    best: tuple[IndexArray, IndexArray, Float32Array],
     gains: tuple[float, float],
     levels: tuple[float, float],
 ) -> NDArray[np.intp]:

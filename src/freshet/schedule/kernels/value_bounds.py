@@ -12,9 +12,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS
-from freshet.core.types import FloatArray
+from freshet.core.types import Float32Array, FloatArray
 from freshet.schedule.cadence import CELL_COUNT, POISSON_CELLS
-from freshet.schedule.columns import SmallFloatArray
 from freshet.schedule.kernels.change_processes import (
     ERLANG_SHAPE,
     REGULAR_LIFETIME,
@@ -37,9 +36,7 @@ RELATIVE_MARGIN, ABSOLUTE_MARGIN = 1.0004, 1e-6
 # second part that are in the first one have the weight 0.
 PART = 16
 SECOND_START = CELL_COUNT - PART
-PageColumns = tuple[
-    SmallFloatArray, SmallFloatArray, SmallFloatArray, SmallFloatArray, SmallFloatArray
-]
+PageColumns = tuple[Float32Array, Float32Array, Float32Array, Float32Array, Float32Array]
 LEAST_BOUND, MINUTE_IN_DAYS = 1e-30, 1 / 1440
 ONE, ZERO, HALF = np.float32(1.0), np.float32(0.0), np.float32(0.5)
 LOG2_E, LEAST_EXPONENT = np.float32(1.0 / math.log(2.0)), np.float32(-120.0)
@@ -61,7 +58,7 @@ def gain_table(
     rates: FloatArray,
     event_rate: float,
     for_freshness: bool,
-) -> SmallFloatArray:
+) -> Float32Array:
     """Return what a look gains in every cell, a row per class of ages, at most.
 
     ``exposure`` has the age by the host's hours and the hazard of shared events at the highest age
@@ -140,8 +137,8 @@ def value_bounds(
     pages: PageColumns,
     rows: RowNumbers,
     ages: tuple[FloatArray, FloatArray],
-    model: tuple[FloatArray, SmallFloatArray, float],
-) -> SmallFloatArray:
+    model: tuple[FloatArray, Float32Array, float],
+) -> Float32Array:
     """Return an upper bound of each page's value of a look, not valid for pages without a look.
 
     ``pages`` has the columns of likelihood, importance, value factor, recent looks and recent
@@ -179,7 +176,7 @@ def value_bounds(
 
 @njit(cache=True, nogil=True)
 def mark_unseen_and_waiting(
-    bounds: SmallFloatArray,
+    bounds: Float32Array,
     rows: RowNumbers,
     columns: tuple[FloatArray, FloatArray, NDArray[np.bool_]],
     now: float,
@@ -199,7 +196,7 @@ def mark_unseen_and_waiting(
 
 
 @njit(cache=True, nogil=True)
-def highest_finite(bounds: SmallFloatArray) -> int:
+def highest_finite(bounds: Float32Array) -> int:
     """Return the position of the highest finite bound from 0 on, -1 if there is none."""
     position, highest = -1, np.float32(-1.0)
     for index in range(len(bounds)):
@@ -210,7 +207,7 @@ def highest_finite(bounds: SmallFloatArray) -> int:
 
 @njit(cache=True, nogil=True)
 def due_times_of_bounds(
-    bounds: SmallFloatArray,
+    bounds: Float32Array,
     ages: FloatArray,
     growth_days: FloatArray,
     options: tuple[float, float, float, float],

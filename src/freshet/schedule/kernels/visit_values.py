@@ -9,9 +9,8 @@ import math
 import numpy as np
 from numba import njit
 
-from freshet.core.types import FloatArray
+from freshet.core.types import Float32Array, FloatArray
 from freshet.schedule.cadence import CELL_COUNT, POISSON_CELLS
-from freshet.schedule.columns import SmallFloatArray
 from freshet.schedule.kernels.change_processes import (
     ERLANG_SHAPE,
     REGULAR_LIFETIME,
@@ -49,7 +48,7 @@ def small_exp(x: np.float32) -> np.float32:
 
 @njit(cache=True, nogil=True, fastmath=True)
 def change_chances_and_values(
-    likelihood: SmallFloatArray,
+    likelihood: Float32Array,
     rows: RowNumbers,
     exposure: Exposure,
     prior: PriorRows,
@@ -96,7 +95,7 @@ def weigh_values(
     rows: RowNumbers,
     chances: FloatArray,
     values: FloatArray,
-    visits: tuple[SmallFloatArray, SmallFloatArray, SmallFloatArray],
+    visits: tuple[Float32Array, Float32Array, Float32Array],
     last_look: FloatArray,
 ) -> None:
     """Multiply values by the importance of each page and the chance that a visit is a look.

@@ -10,11 +10,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.columns import SmallFloatArray
+from freshet.core.types import Float32Array, FloatArray, IndexArray
 from freshet.schedule.kernels.interval_sums import add_interval, bin_totals
 
-ClockArrays = tuple[FloatArray, SmallFloatArray]
+ClockArrays = tuple[FloatArray, Float32Array]
 LookArrays = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
 
 WINDOW_DAYS = 60
@@ -39,7 +38,7 @@ def group_rows(groups: IndexArray, group_count: int) -> tuple[IndexArray, NDArra
 
 
 @njit(cache=True, nogil=True)
-def fit_clocks(looks: LookArrays, starts: NDArray[np.int64]) -> SmallFloatArray:
+def fit_clocks(looks: LookArrays, starts: NDArray[np.int64]) -> Float32Array:
     """Return a clock for every group that has looks: its readings at the boundaries of days.
 
     The looks are sorted by group, and ``starts`` has the start of every group.
@@ -93,7 +92,7 @@ def update_clock(readings: FloatArray, events: FloatArray, exposure: FloatArray)
 
 
 @njit(cache=True)
-def clock_reading(readings: FloatArray | SmallFloatArray, time: float) -> float:
+def clock_reading(readings: FloatArray | Float32Array, time: float) -> float:
     """Return the clock's reading at a day of the window; outside of it the clock runs normally."""
     if time <= 0.0:
         return time

@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.columns import SmallFloatArray
+from freshet.core.types import Float32Array, FloatArray, IndexArray
 from freshet.schedule.hosts.kernels.shared_events import (
     BIN_COUNT,
     BINS_PER_DAY,
@@ -24,18 +23,18 @@ class EventTables(NamedTuple):
     """The columns of the tables of hazards; ``carried`` is a row of the carried looks, or -1."""
 
     first_bin: FloatArray
-    observed_since: SmallFloatArray
+    observed_since: Float32Array
     is_fitted: NDArray[np.bool_]
-    hazard: SmallFloatArray
-    unconfirmed: SmallFloatArray
+    hazard: Float32Array
+    unconfirmed: Float32Array
     carried: IndexArray
 
 
 class CarriedLooks(NamedTuple):
     """Events and exposure of looks that are no longer stored, a row for each host with such."""
 
-    events: SmallFloatArray
-    exposure: SmallFloatArray
+    events: Float32Array
+    exposure: Float32Array
 
 
 class FitOptions(NamedTuple):
@@ -83,7 +82,7 @@ def walk_hosts(
 def move_windows(
     table_rows: IndexArray,
     first_bin: float,
-    event_rates: SmallFloatArray,
+    event_rates: Float32Array,
     tables: EventTables,
     carried: CarriedLooks,
 ) -> None:
@@ -107,7 +106,7 @@ def fit_hosts(
     table_rows: IndexArray,
     spans: tuple[NDArray[np.int64], NDArray[np.int64]],
     looks: tuple[HostLooks, HostLooks],
-    event_rates: SmallFloatArray,
+    event_rates: Float32Array,
     columns: tuple[EventTables, CarriedLooks],
     options: FitOptions,
 ) -> FloatArray:

@@ -5,13 +5,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS
-from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.columns import SmallFloatArray
+from freshet.core.types import Float32Array, FloatArray, IndexArray
 from freshet.schedule.hosts.kernels.shared_events import BINS_PER_DAY
 
-LookColumns = tuple[
-    IndexArray, SmallFloatArray, SmallFloatArray, NDArray[np.bool_], SmallFloatArray
-]
+LookColumns = tuple[IndexArray, Float32Array, Float32Array, NDArray[np.bool_], Float32Array]
 
 
 @njit(cache=True, nogil=True)
@@ -75,7 +72,7 @@ def store_looks(
 def looks_in_bins(
     looks: IndexArray,
     tables: IndexArray,
-    columns: tuple[SmallFloatArray, SmallFloatArray, NDArray[np.bool_]],
+    columns: tuple[Float32Array, Float32Array, NDArray[np.bool_]],
     first_bins: FloatArray,
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """Return begin and end of looks in bins from the start of their table's window, and changes."""

@@ -10,8 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.columns import SmallFloatArray
+from freshet.core.types import Float32Array, FloatArray, IndexArray
 
 DAY_HOURS, WEEK_DAYS = 24, 7
 WEEK_HOURS = DAY_HOURS * WEEK_DAYS
@@ -23,7 +22,7 @@ ProfileLooks = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
 
 
 @njit(cache=True)
-def profile_reading(profile: SmallFloatArray, time: float) -> float:
+def profile_reading(profile: Float32Array, time: float) -> float:
     """Return the days that have passed by a profile at a time."""
     week = math.floor(time / WEEK_DAYS)
     position = (time - week * WEEK_DAYS) * DAY_HOURS
@@ -37,7 +36,7 @@ def elapsed_days(
     begins: FloatArray,
     ends: FloatArray,
     hosts: IndexArray,
-    profiles: tuple[IndexArray, SmallFloatArray],
+    profiles: tuple[IndexArray, Float32Array],
 ) -> FloatArray:
     """Return the days between two times by each host's profile.
 
@@ -57,9 +56,7 @@ def elapsed_days(
 
 
 @njit(cache=True, nogil=True)
-def paces_of_hosts(
-    hosts: IndexArray, profile_rows: IndexArray, paces: SmallFloatArray
-) -> FloatArray:
+def paces_of_hosts(hosts: IndexArray, profile_rows: IndexArray, paces: Float32Array) -> FloatArray:
     """Return the pace of each host's profile, 1 for hosts without one."""
     host_paces = np.ones(len(hosts))
     for index in range(len(hosts)):
@@ -70,7 +67,7 @@ def paces_of_hosts(
 
 @njit(cache=True, nogil=True)
 def fit_profile(
-    looks: ProfileLooks, factors: tuple[SmallFloatArray, SmallFloatArray], steps: int
+    looks: ProfileLooks, factors: tuple[Float32Array, Float32Array], steps: int
 ) -> None:
     """Fit the factors of hours and weekdays to looks by expectation maximisation.
 
@@ -86,7 +83,7 @@ def fit_profile(
 
 
 @njit(cache=True, nogil=True)
-def log_likelihood(looks: ProfileLooks, factors: tuple[SmallFloatArray, SmallFloatArray]) -> float:
+def log_likelihood(looks: ProfileLooks, factors: tuple[Float32Array, Float32Array]) -> float:
     """Return the log-likelihood of looks under the factors of hours and weekdays."""
     begins, ends, changed, rates = looks
     total = 0.0
@@ -99,9 +96,7 @@ def log_likelihood(looks: ProfileLooks, factors: tuple[SmallFloatArray, SmallFlo
 
 
 @njit(cache=True)
-def passed_days(
-    interval: tuple[float, float], factors: tuple[SmallFloatArray, SmallFloatArray]
-) -> float:
+def passed_days(interval: tuple[float, float], factors: tuple[Float32Array, Float32Array]) -> float:
     """Return the days of an interval by the factors of its hours and weekdays."""
     (begin, end), (hour_factors, day_factors) = interval, factors
     passed = 0.0
@@ -112,7 +107,7 @@ def passed_days(
 
 
 @njit(cache=True)
-def update_factors(factors: SmallFloatArray, sums: FloatArray) -> None:
+def update_factors(factors: Float32Array, sums: FloatArray) -> None:
     """Compute factors from the sums of changes and exposure; their mean is 1."""
     mean = 0.0
     for index in range(len(factors)):
@@ -126,7 +121,7 @@ def update_factors(factors: SmallFloatArray, sums: FloatArray) -> None:
 def add_look(
     looks: ProfileLooks,
     look: int,
-    factors: tuple[SmallFloatArray, SmallFloatArray],
+    factors: tuple[Float32Array, Float32Array],
     sums: tuple[FloatArray, FloatArray],
 ) -> None:
     """Add the expected changes and the exposure of a look to the hours that it covers."""
@@ -165,9 +160,7 @@ def overlap_days(hour_number: int, begin: float, end: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def fill_profile(
-    profile: SmallFloatArray, factors: tuple[SmallFloatArray, SmallFloatArray]
-) -> None:
+def fill_profile(profile: Float32Array, factors: tuple[Float32Array, Float32Array]) -> None:
     """Compute a profile from the factors of hours and weekdays; a week counts as seven days."""
     hour_factors, day_factors = factors
     total = 0.0

@@ -10,8 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from freshet.core.types import FloatArray, IndexArray
-from freshet.schedule.columns import SmallFloatArray
+from freshet.core.types import Float32Array, FloatArray, IndexArray
 from freshet.schedule.kernels.interval_sums import add_interval, bin_totals
 
 BINS_PER_DAY = 2
@@ -24,7 +23,7 @@ HostLooks = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
 
 
 @njit(cache=True)
-def hazard_reading(cumulative: SmallFloatArray, position: float, hazard_per_bin: float) -> float:
+def hazard_reading(cumulative: Float32Array, position: float, hazard_per_bin: float) -> float:
     """Return the cumulative hazard at a position in bins from the start of the window."""
     if position <= 0.0:
         return position * hazard_per_bin
@@ -40,8 +39,8 @@ def hazards_between(
     begins: FloatArray,
     ends: FloatArray,
     hosts: IndexArray,
-    tables: tuple[IndexArray, FloatArray, SmallFloatArray],
-    event_rates: SmallFloatArray,
+    tables: tuple[IndexArray, FloatArray, Float32Array],
+    event_rates: Float32Array,
 ) -> FloatArray:
     """Return the hazard of shared events of a host between two times, for every entry.
 
@@ -65,7 +64,7 @@ def hazards_between(
 
 @njit(cache=True, nogil=True)
 def event_rates_of(
-    hosts: IndexArray, table_rows: IndexArray, event_rates: SmallFloatArray
+    hosts: IndexArray, table_rows: IndexArray, event_rates: Float32Array
 ) -> FloatArray:
     """Return the mean hazard of shared events of every entry, 0 for hosts without a table."""
     rates = np.zeros(len(hosts))
@@ -86,9 +85,7 @@ def look_exposure(looks: HostLooks) -> FloatArray:
 
 
 @njit(cache=True)
-def event_weights(
-    looks: HostLooks, cumulative: SmallFloatArray, hazard_per_bin: float
-) -> FloatArray:
+def event_weights(looks: HostLooks, cumulative: Float32Array, hazard_per_bin: float) -> FloatArray:
     """Return the expected shared events of each bin, divided by its hazard.
 
     A look that found a change saw one event or more, of the page itself or shared; the expected
@@ -109,8 +106,8 @@ def event_weights(
 @njit(cache=True, nogil=True)
 def fit_hazards(
     looks: HostLooks,
-    carried: tuple[SmallFloatArray, SmallFloatArray],
-    tables: tuple[SmallFloatArray, SmallFloatArray],
+    carried: tuple[Float32Array, Float32Array],
+    tables: tuple[Float32Array, Float32Array],
     event_rate: float,
     steps: int,
 ) -> None:
@@ -137,9 +134,7 @@ def fit_hazards(
 
 
 @njit(cache=True)
-def log_likelihood_gain(
-    looks: HostLooks, cumulative: SmallFloatArray, hazard_per_bin: float
-) -> float:
+def log_likelihood_gain(looks: HostLooks, cumulative: Float32Array, hazard_per_bin: float) -> float:
     """Return by how much shared events make the looks likelier than the pages' own changes do."""
     begins, ends, changed, own_hazards = looks
     gain = 0.0
@@ -158,8 +153,8 @@ def log_likelihood_gain(
 @njit(cache=True, nogil=True)
 def carry_looks(
     looks: HostLooks,
-    carried: tuple[SmallFloatArray, SmallFloatArray],
-    cumulative: SmallFloatArray,
+    carried: tuple[Float32Array, Float32Array],
+    cumulative: Float32Array,
     event_rate: float,
 ) -> None:
     """Add the events and exposure of looks that are no longer stored to the carried ones."""
@@ -173,8 +168,8 @@ def carry_looks(
 
 @njit(cache=True, nogil=True)
 def shift_table(
-    tables: tuple[SmallFloatArray, SmallFloatArray],
-    carried: tuple[SmallFloatArray, SmallFloatArray],
+    tables: tuple[Float32Array, Float32Array],
+    carried: tuple[Float32Array, Float32Array],
     bins: int,
     hazard_per_bin: float,
 ) -> None:

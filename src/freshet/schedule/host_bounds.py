@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS
-from freshet.core.types import FloatArray
-from freshet.schedule.columns import SmallFloatArray
+from freshet.core.types import Float32Array, FloatArray
 from freshet.schedule.forecast_model import SLOPE_DAYS, ForecastModel
 from freshet.schedule.kernels import value_bounds as kernels
 from freshet.schedule.kernels.due_pages import DueTimes
@@ -34,7 +33,7 @@ class HostBounds:
     days in which the exposure doubles, for each class of ages.
     """
 
-    bounds: SmallFloatArray
+    bounds: Float32Array
     ages: FloatArray
     best_rows: NDArray[np.intp]
     growth_days: FloatArray
@@ -83,10 +82,10 @@ def host_bounds(
 def _bound_rows(
     model: ForecastModel,
     host: int,
-    weights: tuple[FloatArray, SmallFloatArray, float],
+    weights: tuple[FloatArray, Float32Array, float],
     now: float,
     rows: NDArray[Any],
-) -> tuple[SmallFloatArray, FloatArray]:
+) -> tuple[Float32Array, FloatArray]:
     """Return the bounds of some pages of a host, and the days since their last look."""
     states = model.page_states
     columns = (
