@@ -41,6 +41,7 @@ from freshet.learning.change_model.learn import LearningResult, learn_changes
 from freshet.measure.noise.mask import Mask
 from freshet.record.change_criteria import page_mask
 from freshet.record.collection_store import CollectionStore, live_page_key
+from freshet.record.link_counts import PageLinkCounts, count_new_links_every
 from freshet.record.remeasure_pages import remeasure_pages
 from freshet.record.stored_page import StoredPage, VersionChoice
 
@@ -145,6 +146,10 @@ class Collection(CollectionStore):
     def export(self, kind: str, path: str | Path, *, source: str | None = None) -> int:
         """Write visits (parquet, cdxj, wacz) or changes (csv, changes); return the row count."""
         return export_table(self, kind, Path(path), source=source)
+
+    def new_links(self, every: timedelta, *, source: str | None = None) -> PageLinkCounts:
+        """Count the new links of pages in intervals of equal length, from the first look on."""
+        return count_new_links_every(self.catalog, every, self.clock.now(), source=source)
 
     def status(self, *, days: int = 7) -> CollectionStatus:
         """Return the status of the collection, with its growth on the last days."""

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from freshet.analysis.page_reader import blocks_of_versions, neighbour_language, read_series
 from freshet.analysis.page_traits import page_curve
 from freshet.core.errors import NotFoundError
 from freshet.core.types import Change, View
 from freshet.core.version_series import VersionSeries
-from freshet.crawl.forecast import PageForecast, forecast
+from freshet.crawl.forecast import PageForecast, expected_links, forecast
 from freshet.learning.related.related_pages import (
     DEFAULT_RELATION,
     RelatedPageList,
@@ -61,6 +62,10 @@ class CollectionPage(StoredPage):
     def forecast(self) -> PageForecast:
         """Return the probability that the page has changed, by time."""
         return forecast(self._reader, self)
+
+    def expected_links(self, by: datetime) -> float:
+        """Return how many links that the page never had a look at a time is expected to find."""
+        return expected_links(self._reader, [self], by)[0]
 
     def related(self, *, by: str = DEFAULT_RELATION, count: int = 20) -> RelatedPageList:
         """Return the pages that may tell about the changes of this one, with weights and lags."""

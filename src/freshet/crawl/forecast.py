@@ -160,6 +160,18 @@ def forecast(collection: CollectionReader, page: Page) -> PageForecast:
     return forecasts(collection, [page], collection.clock.now())[0]
 
 
+def expected_links(
+    collection: CollectionReader, pages: Sequence[Page], by: datetime
+) -> list[float]:
+    """Return how many never-seen links a look at each live page is expected to find at a time."""
+    if any(page.source for page in pages):
+        raise UsageError("only live pages have forecasts; 'freshet add' makes a page live")
+    now = collection.clock.now()
+    horizons = np.array([max(0.0, (by - now) / timedelta(days=1))])
+    expected = _expected_links(collection, [page.id for page in pages], now, horizons)
+    return [row[0] for row in expected.new_links.tolist()]
+
+
 def forecasts(
     collection: CollectionReader, pages: Sequence[Page], now: datetime
 ) -> list[PageForecast]:
@@ -182,12 +194,12 @@ def forecasts(
         survival = _learned_survival(learned, policy, ids, now, survival)
     last_visits = catalog.last_visits([page.id for page in pages])
     visits = [last_visits[page.id].visit if page.id in last_visits else None for page in pages]
-    link_policy = _link_policy(collection, now)
+    links = _expected_links(collection, ids.tolist(), now, np.array(HORIZONS_DAYS))
     plain_forecasts = [
-        _with_links(
-            _forecast(page, visit, policy.explain(page.id, now), now, row.tolist()), link_policy
+        _with_links(_forecast(page, visit, policy.explain(page.id, now), now, row.tolist()), *rows)
+        for page, visit, row, *rows in zip(
+            pages, visits, survival, links.new_links.tolist(), links.rates, strict=True
         )
-        for page, visit, row in zip(pages, visits, survival, strict=True)
     ]
     name = "" if choice.model is None else choice.model.title
     return [
@@ -196,24 +208,42 @@ def forecasts(
     ]
 
 
-def _link_policy(collection: CollectionReader, now: datetime) -> LinkPolicy:
-    """Return the policy that forecasts new links, having learned all visits."""
+@dataclass(frozen=True, slots=True)
+class ExpectedLinks:
+    """Expected new links of pages: a row per page, a column per horizon, and a rate per day."""
+
+    new_links: FloatArray
+    rates: list[float]
+
+
+def _expected_links(
+    collection: CollectionReader, page_ids: Sequence[int], now: datetime, horizons: FloatArray
+) -> ExpectedLinks:
+    """Return the new links that looks at pages are expected to find after horizons in days."""
+    catalog = collection.catalog
     settings = replace(collection.settings, policy=LINK_FORECAST_POLICY)
-    policy = build_live_policy(collection.catalog, settings, now=now)
+    policy = build_live_policy(catalog, settings, now=now)
     if not isinstance(policy, LinkPolicy):
         raise TypeError(f"{policy.name} does not forecast new links")
-    return policy
+    views = {page: look.view for page, look in catalog.last_looks(page_ids).items()}
+    counts = [
+        view.facts.links_internal + view.facts.links_external if view else 0
+        for view in map(views.get, page_ids)
+    ]
+    ids = np.array(page_ids, np.int64)
+    new_links = policy.expected_links(ids, now, horizons, np.array(counts, np.float64))
+    rates = [policy.explain(page, now).link_rate or 0.0 for page in page_ids]
+    return ExpectedLinks(new_links, rates)
 
 
-def _with_links(page_forecast: PageForecast, policy: LinkPolicy) -> PageForecast:
+def _with_links(
+    page_forecast: PageForecast, new_links: Sequence[float], rate: float
+) -> PageForecast:
     """Return a forecast with the expected number of new links by each horizon."""
-    page, now = page_forecast.page.id, page_forecast.made
-    expected = policy.expected_links(np.array([page], np.int64), now, np.array(HORIZONS_DAYS))
     horizons = (
         replace(horizon, new_links=links)
-        for horizon, links in zip(page_forecast.horizons, expected[0].tolist(), strict=True)
+        for horizon, links in zip(page_forecast.horizons, new_links, strict=True)
     )
-    rate = policy.explain(page, now).link_rate
     return replace(page_forecast, horizons=tuple(horizons), link_rate=rate)
 
 

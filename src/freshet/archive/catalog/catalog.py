@@ -8,6 +8,7 @@ from pathlib import Path
 from freshet.archive.catalog.bursts import BurstTables
 from freshet.archive.catalog.history import HistoryTables
 from freshet.archive.catalog.imports import ImportTables
+from freshet.archive.catalog.links import LinkTables
 from freshet.archive.catalog.masks import MaskTables
 from freshet.archive.catalog.pages import PageTables
 from freshet.archive.catalog.planning import PlanTables
@@ -24,6 +25,7 @@ class Catalog(
     PageTables,
     VisitTables,
     HistoryTables,
+    LinkTables,
     TotalTables,
     MaskTables,
     BurstTables,

@@ -89,16 +89,24 @@ class LinkPolicy(RankingRule):
             new_links=self.rates.expected_links(rows, np.nan_to_num(ages, posinf=0.0)),
         )
 
-    def expected_links(self, pages: PageIdArray, now: datetime, horizons: FloatArray) -> FloatArray:
-        """Return the new links that looks after each horizon find, a row per known page.
+    def expected_links(
+        self,
+        pages: PageIdArray,
+        now: datetime,
+        horizons: FloatArray,
+        page_links: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return the new links that looks after each horizon find, a row per page; all are known.
 
         Horizons are in days from now. The time since the last look counts too; pages that were
-        never looked at count from now.
+        never looked at count from now. ``page_links`` are the numbers of links that the pages have.
         """
         self._fit_if_due(to_epoch(now))
         rows = self.page_states.known_rows(pages)
         ages = self.page_states.days_since_look(rows, to_epoch(now), never=0.0)
-        columns = [self.rates.expected_links(rows, ages + days) for days in horizons.tolist()]
+        columns = [
+            self.rates.expected_links(rows, ages + days, page_links) for days in horizons.tolist()
+        ]
         return np.stack(columns, axis=1) if columns else np.empty((len(rows), 0))
 
     def explain(self, page: int, now: datetime) -> PolicyExplanation:
@@ -111,7 +119,7 @@ class LinkPolicy(RankingRule):
             explanation,
             due=self._due_time(rows, to_epoch(now)),
             new_links=float(self.rates.expected_links(rows, np.array([age]))[0]),
-            link_rate=float(self.rates.rates(rows)[0]),
+            link_rate=float(self.rates.found_rates(rows)[0]),
             prior_link_rate=float(self.rates.prior_rates(rows)[0]),
         )
 

@@ -8,6 +8,8 @@ counts of one page differ much from look to look. Old evidence fades.
 A list page holds only so many links. With room for C links and r new ones a day, each replacing
 another, a look after x days finds C (1 - exp(-r x / C)) of the r x links; the others have come and
 gone. C is not known: the greatest number that one look has found, and some more, stands for it.
+That makes visits frequent enough for lists that lose links. Forecasts take the rate at which links
+were found, and the number of links of the page for C if it is given and greater.
 
 Links that a second look within minutes replaces are noise, as on link farms that show other links
 at every visit. The counts of such pages are not used; their rate is that of their host.
@@ -25,7 +27,9 @@ from freshet.schedule.links.link_looks import LinkLooks
 from freshet.schedule.page_states import PageStates
 
 LINK_RATE_COLUMNS: Mapping[str, ColumnSpec] = {
-    # Faded sums over looks: new links (with those lost in between), days, squares, and looks.
+    # Faded sums over looks: new links found, the same with those lost in between, days, squares
+    # of the latter over days, and looks.
+    "found_links": ColumnSpec(np.float32),
     "link_sum": ColumnSpec(np.float32),
     "link_days": ColumnSpec(np.float32),
     "link_squares": ColumnSpec(np.float32),
@@ -72,6 +76,7 @@ class LinkRates:
         appeared = -capacity * np.log1p(-filled)
         remaining = RETENTION ** np.sqrt(days)
         additions: dict[str, FloatArray | float] = {
+            "found_links": counts,
             "link_sum": appeared,
             "link_days": days,
             "link_squares": appeared**2 / days,
@@ -129,9 +134,26 @@ class LinkRates:
         most_links: FloatArray = self._page_states.column("most_links")[rows].astype(np.float64)
         return SPARE_CAPACITY + most_links
 
-    def expected_links(self, rows: NDArray[Any], days: FloatArray) -> FloatArray:
-        """Return how many new links a look after that many days is expected to find."""
-        return expected_links(self.rates(rows), self.capacities(rows), days)
+    def found_rates(self, rows: NDArray[Any]) -> FloatArray:
+        """Return the number of new links per day that looks as frequent as before find."""
+        found, appeared = (
+            self._page_states.column(name)[rows].astype(np.float64)
+            for name in ("found_links", "link_sum")
+        )
+        shares: FloatArray = np.divide(found, appeared, out=np.ones_like(found), where=appeared > 0)
+        return self.rates(rows) * shares
+
+    def expected_links(
+        self, rows: NDArray[Any], days: FloatArray, page_links: FloatArray | None = None
+    ) -> FloatArray:
+        """Return how many new links a look after that many days is expected to find.
+
+        ``page_links`` are the numbers of links that the pages have.
+        """
+        capacities = self.capacities(rows)
+        if page_links is not None:
+            capacities = np.maximum(capacities, page_links)
+        return expected_links(self.found_rates(rows), capacities, days)
 
     def _are_rotating(self, rows: NDArray[Any] | slice) -> NDArray[np.bool_]:
         """Return whether looks within minutes have replaced most links of pages."""

@@ -1,9 +1,11 @@
 """The output file appears only when it is complete. `parquet` uses the column names of Common Crawl
-where they exist. `csv` has the columns that `freshet import csv` reads. `cdxj` is an index that
+where they exist. `csv` has the columns that `freshet import csv` reads. `links` counts the new
+links of every page in intervals of equal length. `cdxj` is an index that
 pywb reads. `wacz` is the archive with its index and page list in one file. `trace` is a folder that
 `freshet simulate` and `freshet evolve` open without reading it into memory.
 """
 
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,9 +14,11 @@ import typer
 
 from freshet.backtest.trace_formats.saved_trace import require_new_folder, save_trace
 from freshet.cli import trace_options
+from freshet.cli.commands.crawl.run import parse_duration
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
 from freshet.cli.output import print_json, print_text
 from freshet.collection.exports import export_table as export_table
+from freshet.collection.link_table import export_new_links
 from freshet.core.errors import UsageError
 from freshet.core.humanize import count_text
 from freshet.record.collection_store import CollectionStore
@@ -64,6 +68,27 @@ def export_csv(
 ) -> None:
     """Write changes as CSV: page, time, changed, new_links."""
     _export("csv", path, source, collection, as_json)
+
+
+@app.command("links")
+def export_links(
+    path: OutputFileArgument,
+    every: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="Length of the intervals: 90s, 10m, 2h or 7d."),
+    ] = "7d",
+    source: ImportSourceOption = None,
+    collection: CollectionOption = DEFAULT_COLLECTION,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the numbers of new links per page and interval, as .csv, .parquet or .json."""
+    length = timedelta(seconds=parse_duration(every, "--every"))
+    with CollectionStore.open(collection) as store:
+        rows = export_new_links(store, path, length, source=source)
+    if as_json:
+        print_json({"file": path, "rows": rows})
+    else:
+        print_text(f"Wrote {count_text(rows, 'row')} to {path}.")
 
 
 @app.command("cdxj")

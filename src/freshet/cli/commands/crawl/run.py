@@ -115,7 +115,7 @@ def run(
         print_crawl_summary(counts, today)
 
 
-def parse_duration(text: str) -> float:
+def parse_duration(text: str, option: str = "--for") -> float:
     """Return the seconds of a duration such as 90s or 2h.
 
     >>> parse_duration("90s"), parse_duration("2h")
@@ -123,7 +123,7 @@ def parse_duration(text: str) -> float:
     """
     match = re.fullmatch(r"(\d{1,6})([smhd])", text)
     if not match or not int(match[1]):
-        raise UsageError(f"--for {text!r} is not a duration; write 90s, 10m, 2h or 7d")
+        raise UsageError(f"{option} {text!r} is not a duration; write 90s, 10m, 2h or 7d")
     return float(int(match[1]) * UNITS[match[2]])
 
 

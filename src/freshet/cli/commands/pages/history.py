@@ -120,8 +120,13 @@ def _is_kept(number: int | None, row: HistoryRow) -> bool | None:
 
 
 def _format_links(row: HistoryRow, change: Change) -> str:
-    """Return the numbers of new and removed links, as far as they are known."""
-    if change.new_link_count is None:
+    """Return the numbers of new and removed links, as far as they are known.
+
+    The number that the page never had before is added if it differs from that of new ones.
+    """
+    new, never_seen = change.new_link_count, change.never_seen
+    if new is None:
         return ""
     removed = "" if row.removed_links is None else f" -{row.removed_links}"
-    return f"+{change.new_link_count}{removed}"
+    unseen = "" if never_seen is None or never_seen == new else f", {never_seen} never seen"
+    return f"+{new}{removed}{unseen}"
