@@ -115,7 +115,7 @@ def test_a_figure_that_could_not_be_measured_is_null(file: Path) -> None:
         (b"t * X", "not readable as JSON"),
         (b"\xff\xfe\x00", "not readable as JSON"),
         (b"[" * 100_000, "not readable as JSON"),
-        (b"[1, 2]", "not a model file"),
+        (b"[1, 2]", "not a JSON object; choose a model file"),
         (b"{}", "its format must be 'freshet-model'"),
         (b'{"format": "freshet-model"}', "version None"),
         (b'{"format": "freshet-model", "version": 3}', "version 3, but this Freshet reads"),

@@ -9,14 +9,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from math import isnan
 from pathlib import Path
 from typing import Any
 
 from freshet.core import __version__
 from freshet.core.errors import BadInputError
-from freshet.core.files import PRIVATE_FILE_MODE, atomic_output
-from freshet.core.strict_json import load_strict_json
+from freshet.core.json_files import read_json_object, to_json, write_json_object
 from freshet.predict.forecast_scores import ForecastScores
 
 CHANGE_MODEL_FILE = "change-model.json"
@@ -94,7 +92,7 @@ class ChangeModel:
 
     def save(self, folder: Path) -> Path:
         """Write the model into a folder; an interruption leaves the file of before."""
-        content = _to_json(asdict(self))
+        content = to_json(asdict(self))
         document = {
             "format": MODEL_FORMAT,
             "version": MODEL_VERSION,
@@ -102,8 +100,7 @@ class ChangeModel:
             **content,
         }
         path = folder / CHANGE_MODEL_FILE
-        with atomic_output(path, mode=PRIVATE_FILE_MODE) as part:
-            part.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", "utf-8")
+        write_json_object(path, document)
         return path
 
 
@@ -112,7 +109,7 @@ def read_change_model(folder: Path, features: Sequence[str]) -> ChangeModel | No
     path = folder / CHANGE_MODEL_FILE
     if not path.exists():
         return None
-    document = _read_document(path)
+    document = read_json_object(path, max_bytes=MAX_MODEL_BYTES, advice=LEARN_AGAIN)
     if document.pop("format", None) != MODEL_FORMAT:
         raise BadInputError(f"{path}: not a model of changes; {LEARN_AGAIN}")
     version = document.pop("version", None)
@@ -130,25 +127,6 @@ def read_change_model(folder: Path, features: Sequence[str]) -> ChangeModel | No
     if model.features != tuple(features):
         raise BadInputError(f"{path}: learned with other features than this Freshet; {LEARN_AGAIN}")
     return model
-
-
-def _read_document(path: Path) -> dict[str, Any]:
-    try:
-        if not path.is_file():
-            raise BadInputError(f"{path}: not a file; remove it and {LEARN_AGAIN}")
-        with path.open("rb") as file:
-            content = file.read(MAX_MODEL_BYTES + 1)
-    except OSError as error:
-        raise BadInputError(f"{path}: cannot be read: {error.strerror}; {LEARN_AGAIN}") from error
-    if len(content) > MAX_MODEL_BYTES:
-        raise BadInputError(f"{path}: larger than {MAX_MODEL_BYTES:,} bytes; {LEARN_AGAIN}")
-    try:
-        document = load_strict_json(content)
-    except (ValueError, RecursionError) as error:
-        raise BadInputError(f"{path}: not readable as JSON; {LEARN_AGAIN}") from error
-    if not isinstance(document, dict):
-        raise BadInputError(f"{path}: not a model of changes; {LEARN_AGAIN}")
-    return document
 
 
 def _to_model(document: Mapping[str, Any]) -> ChangeModel:
@@ -174,17 +152,6 @@ def _to_summary(values: Mapping[str, Any]) -> LookSummary:
 
 def _to_float(value: float | None) -> float:
     return float("nan") if value is None else float(value)
-
-
-def _to_json(value: Any) -> Any:
-    """Return a value as JSON has it: times as text, None for NaN."""
-    if isinstance(value, Mapping):
-        return {name: _to_json(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_to_json(item) for item in value]
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return None if isinstance(value, float) and isnan(value) else value
 
 
 def _digest(content: Mapping[str, Any]) -> str:

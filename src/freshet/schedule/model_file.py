@@ -4,19 +4,16 @@ A model file is JSON that a person can read and edit. Its path may be given wher
 named.
 """
 
-import json
 import math
 import typing
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from freshet.core import __version__
 from freshet.core.errors import BadInputError, UsageError
-from freshet.core.files import PRIVATE_FILE_MODE, atomic_output
+from freshet.core.json_files import read_json_object, write_json_object
 from freshet.core.setting_checks import MODEL_SUFFIX
-from freshet.core.strict_json import load_strict_json
 from freshet.formula.expression import Formula, parse_formula
 from freshet.formula.variables import FitnessMeasure, WeightClock
 from freshet.schedule import policies
@@ -74,14 +71,12 @@ class FormulaModel:
                 f"{path}: the name of a model file must end in {MODEL_SUFFIX}; rename it"
             )
         header = {"format": MODEL_FORMAT, "version": MODEL_VERSION}
-        document = _replace_nan(header | asdict(self) | {"formula": str(self.formula)})
-        with atomic_output(path, mode=PRIVATE_FILE_MODE) as part:
-            part.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", "utf-8")
+        write_json_object(path, header | asdict(self) | {"formula": str(self.formula)})
 
     @classmethod
     def read(cls, path: Path) -> "FormulaModel":
         """Read a model file and check its fields; figures are not recomputed."""
-        document = _read_json(path)
+        document = _read_document(path)
         if document.get("format") != MODEL_FORMAT:
             raise BadInputError(
                 f"{path}: not a model file: its format must be {MODEL_FORMAT!r}; choose one"
@@ -112,7 +107,7 @@ def may_replace_model(path: Path) -> bool:
     if not path.exists():
         return True
     try:
-        return _read_json(path).get("format") == MODEL_FORMAT
+        return _read_document(path).get("format") == MODEL_FORMAT
     except BadInputError:
         return False
 
@@ -131,39 +126,9 @@ def resolve_policy(name: str) -> str | FormulaRanking:
     return FormulaRanking(model.formula, model.clock, Path(name).stem)
 
 
-def _replace_nan(value: Any) -> Any:
-    """Return a document with None in place of NaN.
-
-    >>> _replace_nan({"ndcg": float("nan"), "seeds": [1]})
-    {'ndcg': None, 'seeds': [1]}
-    """
-    if isinstance(value, dict):
-        return {name: _replace_nan(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_replace_nan(item) for item in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _read_json(path: Path) -> Mapping[str, Any]:
-    # Opening a pipe would block; opening a folder raises an error.
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise BadInputError(f"{path}: not a file; 'freshet evolve' makes model files")
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_MODEL_BYTES + 1)
-    except OSError as error:
-        raise BadInputError(
-            f"{path}: cannot be read: {error.strerror}; 'freshet evolve' makes model files"
-        ) from error
-    if len(content) > MAX_MODEL_BYTES:
-        raise BadInputError(f"{path}: larger than {MAX_MODEL_BYTES:,} bytes: not a model file")
-    try:
-        document = load_strict_json(content)
-    except (ValueError, RecursionError) as error:
-        raise BadInputError(f"{path}: not readable as JSON: {error}; correct the file") from error
-    if not isinstance(document, dict):
-        raise BadInputError(f"{path}: not a model file, which is a JSON object; choose one")
-    return document
+def _read_document(path: Path) -> dict[str, Any]:
+    advice = "choose a model file; 'freshet evolve' makes them"
+    return read_json_object(path, max_bytes=MAX_MODEL_BYTES, advice=advice)
 
 
 def _read_record(cls: type[Record], values: Any, location: str) -> Record:
