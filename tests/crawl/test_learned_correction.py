@@ -24,7 +24,7 @@ from freshet.crawl.learned_correction import (
 )
 from freshet.crawl.live_policy import build_live_policy, visit_table
 from freshet.crawl.why import explain_page
-from freshet.predict import boosted_correction
+from freshet.predict import booster_text
 from freshet.predict.change_model import CHANGE_MODEL_FILE
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
 from tests.crawl.crawl_samples import crawling, draw
@@ -176,7 +176,7 @@ def test_a_crawl_without_a_usable_model_goes_on_and_says_why(
 ) -> None:
     if content is None:
         missing = OptionalPackage("no_such_package", extra="learning")
-        monkeypatch.setattr(boosted_correction, "lightgbm", missing)
+        monkeypatch.setattr(booster_text, "lightgbm", missing)
     else:
         (folder / "models" / CHANGE_MODEL_FILE).write_text(content, "utf-8")
     with crawling(folder, FixedClock(NOW), "500/day") as session:

@@ -8,6 +8,7 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from freshet.core.errors import BadInputError
+from freshet.predict.booster_text import load_booster
 from freshet.predict.pooled_forecaster import PooledForecaster
 
 SMALL = PooledForecaster(rounds=30, leaves=7, min_leaf=2, threads=1)
@@ -88,10 +89,16 @@ def test_wrong_parameters_are_refused() -> None:
         PooledForecaster(feature_names=["a", "b", "c"]).fit(rows, labels)
 
 
-def test_a_text_that_is_no_model_is_refused() -> None:
+def test_a_text_that_is_no_model_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
     stored = json.loads(SMALL.fit(*examples(7, size=60)).to_text())
     for text in ("", "[]", "{}", json.dumps(stored | {"format": 99, "x": 1})):
         with pytest.raises(BadInputError, match="freshet learn"):
             PooledForecaster.from_text(text)
-    with pytest.raises(BadInputError, match="freshet learn"):
+    with pytest.raises(BadInputError, match=r"its digest is wrong.*freshet learn"):
         PooledForecaster.from_text(json.dumps(stored | {"booster": "tree\nnonsense"}))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_trees_that_lightgbm_refuses_are_an_error_of_ours() -> None:
+    with pytest.raises(BadInputError, match=r"LightGBM cannot read the trees .*'freshet learn'"):
+        load_booster("tree")

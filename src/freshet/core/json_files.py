@@ -1,5 +1,6 @@
 """Files with one JSON object: models and the like, read strictly and written whole."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from datetime import datetime
@@ -40,6 +41,12 @@ def write_json_object(path: Path, document: Mapping[str, Any]) -> None:
     """Write a file that only its owner may read; an interruption leaves the file of before."""
     with atomic_output(path, mode=PRIVATE_FILE_MODE) as part:
         part.write_text(json.dumps(to_json(document), indent=1, allow_nan=False) + "\n", "utf-8")
+
+
+def document_digest(document: Mapping[str, Any]) -> str:
+    """Return a digest over everything in a document, whatever the order of its names."""
+    text = json.dumps(document, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def to_json(value: Any) -> Any:

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.extras import OptionalPackage
 from freshet.core.tables import BoolArray
 from freshet.core.types import FloatArray
-
-lightgbm = OptionalPackage("lightgbm", extra="learning")
+from freshet.predict.booster_text import lightgbm, load_booster
 
 LEAST_CHANCE = 1e-4
 MAX_ROUNDS, PATIENCE_ROUNDS = 400, 25
@@ -60,7 +58,7 @@ class BoostedCorrection:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._booster = lightgbm.Booster(model_str=text)
+        self._booster = load_booster(text)
 
     def correct(self, features: NDArray[np.float32], chances: FloatArray) -> FloatArray:
         """Return the corrected chances, from features and the given chances."""

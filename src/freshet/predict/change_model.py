@@ -4,8 +4,6 @@ The file is JSON with the trees as text inside, and a digest over everything, so
 edited file reaches LightGBM.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -14,7 +12,12 @@ from typing import Any
 
 from freshet.core import __version__
 from freshet.core.errors import BadInputError
-from freshet.core.json_files import read_json_object, to_json, write_json_object
+from freshet.core.json_files import (
+    document_digest,
+    read_json_object,
+    to_json,
+    write_json_object,
+)
 from freshet.predict.forecast_scores import ForecastScores
 
 CHANGE_MODEL_FILE = "change-model.json"
@@ -96,7 +99,7 @@ class ChangeModel:
         document = {
             "format": MODEL_FORMAT,
             "version": MODEL_VERSION,
-            "digest": _digest(content),
+            "digest": document_digest(content),
             **content,
         }
         path = folder / CHANGE_MODEL_FILE
@@ -118,7 +121,7 @@ def read_change_model(folder: Path, features: Sequence[str]) -> ChangeModel | No
             f"{path}: a model of version {version!r:.20}, but this Freshet reads version "
             f"{MODEL_VERSION}; {LEARN_AGAIN}"
         )
-    if document.pop("digest", None) != _digest(document):
+    if document.pop("digest", None) != document_digest(document):
         raise BadInputError(f"{path}: damaged or edited, its digest is wrong; {LEARN_AGAIN}")
     try:
         model = _to_model(document)
@@ -152,8 +155,3 @@ def _to_summary(values: Mapping[str, Any]) -> LookSummary:
 
 def _to_float(value: float | None) -> float:
     return float("nan") if value is None else float(value)
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -8,8 +8,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from freshet.core.errors import BadInputError
-from freshet.core.extras import OptionalPackage
+from freshet.core.json_files import document_digest, to_json
+from freshet.core.strict_json import load_strict_json
 from freshet.core.types import FloatArray
+from freshet.predict.booster_text import lightgbm, load_booster
 from freshet.predict.calibration_curve import (
     CalibrationCurve,
     curve_from_points,
@@ -19,9 +21,7 @@ from freshet.predict.calibration_curve import (
 )
 from freshet.predict.logit_classifier import BinaryExamples, LogitClassifier
 
-lightgbm = OptionalPackage("lightgbm", extra="learning")
-
-FORMAT = 1
+FORMAT = 2
 MIN_CALIBRATION_ROWS = 20
 STATED_PARAMETERS = {
     "objective": "binary",
@@ -98,7 +98,7 @@ class PooledForecaster(LogitClassifier):
     def to_text(self) -> str:
         """Return the fitted forecaster as one JSON document."""
         check_is_fitted(self)
-        return json.dumps({
+        content = to_json({
             "format": FORMAT,
             "parameters": self.get_params(),
             "columns": self._names(),
@@ -107,17 +107,20 @@ class PooledForecaster(LogitClassifier):
             "constant": self.constant_,
             "booster": self.booster_ and self.booster_.model_to_string(),
         })
+        return json.dumps(content | {"digest": document_digest(content)}, allow_nan=False)
 
     @classmethod
     def from_text(cls, text: str) -> Self:
         """Return the forecaster that ``to_text`` wrote."""
         try:
-            stored = json.loads(text)
+            stored = load_strict_json(text)
             if stored["format"] != FORMAT:
                 raise BadInputError(
                     f"the model has format {stored['format']}, this version reads {FORMAT};"
                     " train it again with: freshet learn"
                 )
+            if stored.pop("digest") != document_digest(stored):
+                raise ValueError("its digest is wrong")
             forecaster = cls(**stored["parameters"])
             forecaster.feature_names = stored["columns"]
             forecaster.n_features_in_ = len(stored["columns"])
@@ -125,8 +128,8 @@ class PooledForecaster(LogitClassifier):
             forecaster.curve_ = curve_from_points(stored["curve"])
             forecaster.constant_ = float(stored["constant"])
             text_of_booster = stored["booster"]
-            forecaster.booster_ = text_of_booster and _load_booster(text_of_booster)
-        except (KeyError, TypeError, ValueError) as error:
+            forecaster.booster_ = text_of_booster and load_booster(text_of_booster)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInputError(
                 f"the text is no stored model ({error}); train it again with: freshet learn"
             ) from error
@@ -181,11 +184,3 @@ class PooledForecaster(LogitClassifier):
     def _raw_scores(self, booster: Any, rows: FloatArray) -> FloatArray:
         scores: FloatArray = booster.predict(rows, raw_score=True, num_threads=self.threads)
         return scores
-
-
-def _load_booster(text: str) -> Any:
-    """Return LightGBM's model from its text; raise ValueError if it is none."""
-    try:
-        return lightgbm.Booster(model_str=text)
-    except lightgbm.basic.LightGBMError as error:
-        raise ValueError(str(error)) from error
