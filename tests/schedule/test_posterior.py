@@ -15,7 +15,7 @@ from freshet.schedule.cadence import (
     CYCLE_CADENCE,
     POISSON_CELLS,
 )
-from freshet.schedule.hosts.shared_events import HazardCorrections
+from freshet.schedule.hosts.hazard_corrections import HazardCorrections
 from freshet.schedule.kernels.posterior import days_to_first_change
 from freshet.schedule.page_states import LookBatch
 from freshet.schedule.posterior import RatePosterior

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import IndexArray
 from freshet.schedule.hosts import shared_events as module
+from freshet.schedule.hosts.hazard_corrections import HazardCorrections
 from freshet.schedule.hosts.kernels import event_fits, event_looks
 from freshet.schedule.hosts.kernels import shared_events as kernels
 from freshet.schedule.hosts.kernels.shared_events import BIN_COUNT
-from freshet.schedule.hosts.shared_events import HazardCorrections, SharedEvents
+from freshet.schedule.hosts.shared_events import SharedEvents
 from freshet.schedule.page_states import PageStates
 from tests.schedule.bayes_samples import pages, visits
 

@@ -38,7 +38,7 @@ def explain_page_value(
     is_unseen = np.isinf(age)
     prior_rows = model.prior.rows_for(states, rows)
     prior = prior_rows[0][prior_rows[1][0]]
-    ages, hazards, event_rates = model.exposure(rows, now)
+    ages, hazards, _ = model.exposure(rows, now)
     likelihood = states.column("likelihood")
     posterior = model.posterior.posteriors(likelihood, rows, ages, prior_rows)[0]
     rates = model.cadence.rates
@@ -55,7 +55,7 @@ def explain_page_value(
         not_before=float(states.not_before[row]),
         chance=None if is_unseen else float(scores.chances[0]),
         event_hazard=None if is_unseen else float(hazards[0]),
-        event_rate=float(event_rates[0]),
+        event_rate=float(model.counted_event_rates(rows, now)[0]),
         shared_event=recent_shared_event(model, row, now),
         publication_hours=publication_hours(model, row),
         regular_chance=float(posterior[POISSON_CELLS:].sum()),

@@ -10,6 +10,7 @@ from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.cadence import CrawlCadence
 from freshet.schedule.columns import row_blocks
+from freshet.schedule.hosts.event_counts import counted_event_rates
 from freshet.schedule.hosts.publication_times import PublicationTimes
 from freshet.schedule.hosts.shared_events import SharedEvents
 from freshet.schedule.kernels.posterior import Exposure, days_to_first_change, survival_of_cells
@@ -210,7 +211,7 @@ class ForecastModel:
 
         Horizons are days from now; pages that were never looked at count from now.
         """
-        ages, hazards, event_rates = self.exposure(rows, now)
+        ages, hazards, _ = self.exposure(rows, now)
         prior = self.prior.rows_for(self.page_states, rows)
         likelihood = self.page_states.column("likelihood")
         weights = self.posterior.posteriors(likelihood, rows, ages, prior)
@@ -218,7 +219,14 @@ class ForecastModel:
         added = [self.elapsed_days(hosts, begins, begins + horizon) for horizon in horizons]
         days = ages[:, None] + np.stack(added, axis=1) if added else ages[:, None][:, :0]
         survival = survival_of_cells(days, self.cadence.rates, weights)
+        event_rates = self.counted_event_rates(rows, now)
         return survival * np.exp(-hazards[:, None] - event_rates[:, None] * horizons)
+
+    def counted_event_rates(self, rows: NDArray[Any], now: float) -> FloatArray:
+        """Return the mean number of shared events a day at the hosts of pages, for forecasts."""
+        if self.events is None:
+            return np.zeros(len(rows))
+        return counted_event_rates(self.events, self.page_states.host[rows], now / DAY_SECONDS)
 
     def change_chances(self, rows: NDArray[Any], times: FloatArray) -> FloatArray:
         """Return the chance that pages have changed since their last look, each at its own time.

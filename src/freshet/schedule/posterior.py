@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from freshet.core.types import Float32Array, FloatArray
-from freshet.schedule.hosts.shared_events import HazardCorrections
+from freshet.schedule.hosts.hazard_corrections import HazardCorrections
 from freshet.schedule.kernels import posterior as kernels
 from freshet.schedule.kernels import visit_values
 from freshet.schedule.kernels.posterior import Exposure, PriorRows

@@ -11,7 +11,6 @@ are carried as sums. So a host is fitted again in a time that depends on its own
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import NOT_FOUND, SPARE_DIVISOR, GrowableColumns
 from freshet.schedule.hosts.event_columns import HOST_COLUMNS, INITIAL_EVENT_RATE, LOOK_COLUMNS
+from freshet.schedule.hosts.hazard_corrections import HazardCorrections
 from freshet.schedule.hosts.hazard_tables import CARRIED_COLUMNS, TABLE_COLUMNS, HazardTables
 from freshet.schedule.hosts.kernels import event_fits, event_looks
 from freshet.schedule.hosts.kernels import shared_events as kernels
@@ -58,21 +58,6 @@ LOOK_BYTES, TABLE_BYTES = (
 
 OwnHazards = Callable[[NDArray[Any], FloatArray], FloatArray]
 ElapsedDays = Callable[[IndexArray, FloatArray, FloatArray], FloatArray]
-
-
-@dataclass(frozen=True, slots=True)
-class HazardCorrections:
-    """Looks that found a change, and their hazard of shared events as it was and as it is now.
-
-    ``faded_days`` are the days by which later looks at the page have faded their evidence. Days are
-    by the publication times of hosts.
-    """
-
-    rows: IndexArray
-    gap_days: FloatArray
-    faded_days: FloatArray
-    old_hazards: FloatArray
-    new_hazards: FloatArray
 
 
 class SharedEvents:
@@ -121,6 +106,11 @@ class SharedEvents:
     ) -> FloatArray:
         """Return the part of the hazard that few looks have confirmed or ruled out."""
         return self._hazards("unconfirmed", hosts, begins, ends)
+
+    def observed_since(self, host: int) -> float | None:
+        """Return the day from which looks tell of a host's events; None if it has no table."""
+        table = self._hosts["table"][host]
+        return None if table == NOT_FOUND else float(self._tables["observed_since"][table])
 
     @property
     def table_rows(self) -> IndexArray:
