@@ -5,35 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.core.content.related_pages import RelatedPages
 from freshet.core.errors import UsageError
 from freshet.relate.semantic.cpu_search import disjoint_rounds
 from freshet.relate.semantic.exact_index import ExactIndex
-from freshet.relate.semantic.unit_vectors import VectorArray, unit_rows
-
-
-def random_vectors(count: int, dimensions: int = 8, *, seed: int = 0) -> VectorArray:
-    return unit_rows(np.random.default_rng(seed).normal(size=(count, dimensions)))
-
-
-def all_neighbours(vectors: VectorArray, count: int) -> list[list[int]]:
-    """Return the nearest pages of every page, by sorting all cosines."""
-    cosines = vectors @ vectors.T
-    np.fill_diagonal(cosines, -1)
-    orders = np.lexsort((np.broadcast_to(np.arange(len(vectors)), cosines.shape), -cosines))
-    return [[int(p) for p in order[:count] if cosines[row, p] > 0]
-            for row, order in enumerate(orders)]  # fmt: skip
-
-
-def lists(related: RelatedPages) -> list[list[int]]:
-    return [related.of(row)[0].tolist() for row in range(len(related))]
+from tests.relate.semantic.vectors import all_neighbours, page_lists, random_vectors
 
 
 @pytest.mark.parametrize("page_count", [0, 1, 2, 5, 600, 1700])
 def test_neighbours_are_those_with_the_largest_cosines(page_count: int) -> None:
     vectors = random_vectors(page_count)
     related = ExactIndex(vectors, workers=2).neighbours(5)
-    assert lists(related) == all_neighbours(vectors, 5)
+    assert page_lists(related) == all_neighbours(vectors, 5)
     for page in range(page_count):
         pages, weights, _ = related.of(page)
         assert weights == pytest.approx(vectors[pages] @ vectors[page], abs=1e-6)
@@ -45,19 +27,19 @@ def test_new_pages_extend_the_neighbours_of_before() -> None:
     index = ExactIndex(vectors[:700], workers=2)
     before = index.neighbours(6)
     index.add(vectors[700:])
-    assert lists(index.neighbours(6, known=before)) == all_neighbours(vectors, 6)
+    assert page_lists(index.neighbours(6, known=before)) == all_neighbours(vectors, 6)
 
 
 def test_queries_are_compared_with_all_pages() -> None:
     vectors, queries = random_vectors(900), random_vectors(550, seed=1)
     related = ExactIndex(vectors).query(queries, 3)
     expected = np.argsort(-(queries @ vectors.T), axis=1, kind="stable")[:, :3]
-    assert lists(related) == expected.tolist()
+    assert page_lists(related) == expected.tolist()
 
 
 def test_a_query_finds_its_own_page() -> None:
     vectors = random_vectors(20)
-    assert [row[0] for row in lists(ExactIndex(vectors).query(vectors, 1))] == list(range(20))
+    assert [row[0] for row in page_lists(ExactIndex(vectors).query(vectors, 1))] == list(range(20))
 
 
 def test_pages_without_a_vector_have_no_neighbours_and_are_none() -> None:
@@ -70,14 +52,14 @@ def test_pages_without_a_vector_have_no_neighbours_and_are_none() -> None:
 
 def test_identical_pages_have_the_first_pages_as_neighbours() -> None:
     related = ExactIndex(np.ones((50, 4)) / 2).neighbours(3)
-    assert lists(related)[:4] == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
-    assert lists(related)[49] == [0, 1, 2]
+    assert page_lists(related)[:4] == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
+    assert page_lists(related)[49] == [0, 1, 2]
 
 
 def test_vectors_are_scaled_to_length_one() -> None:
     vectors = random_vectors(30)
     scales = np.linspace(1, 9, 30)[:, None]
-    assert lists(ExactIndex(vectors * scales).neighbours(4)) == all_neighbours(vectors, 4)
+    assert page_lists(ExactIndex(vectors * scales).neighbours(4)) == all_neighbours(vectors, 4)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -14,7 +14,7 @@ from freshet.relate.semantic.unit_vectors import VectorArray
 _TILE_ROWS = 512
 _MAX_BLOCK, _MIN_BLOCK, _BLOCKS = 4096, 512, 16
 # Not a page: the rows of a block are queries.
-_NO_PAGE = -1
+NO_PAGE = -1
 Span = tuple[int, int]
 
 
@@ -22,7 +22,7 @@ class CpuSearch:
     """A ``SearchDevice`` of threads, each with one thread of the linear algebra library."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self._workers = workers or os.cpu_count() or 1
+        self.workers = workers or os.cpu_count() or 1
 
     def compare_pages(self, vectors: VectorArray, table: NeighbourTable, first_new: int) -> None:
         """Merge the cosines of all pairs of pages of which at least one is new.
@@ -31,31 +31,33 @@ class CpuSearch:
         page in common, so that no two threads write the same rows of the table.
         """
         size = _block_size(len(vectors))
-        old_spans = _spans(0, first_new, size)
-        spans = old_spans + _spans(first_new, len(vectors), size)
+        old_blocks = spans(0, first_new, size)
+        blocks = old_blocks + spans(first_new, len(vectors), size)
 
         def compare(pair: tuple[int, int]) -> None:
-            if max(pair) >= len(old_spans):
-                _compare_blocks(vectors, spans[min(pair)], spans[max(pair)], table)
+            if max(pair) >= len(old_blocks):
+                _compare_blocks(vectors, blocks[min(pair)], blocks[max(pair)], table)
 
-        self._run_rounds(compare, disjoint_rounds(len(spans)))
+        self.run_rounds(compare, disjoint_rounds(len(blocks)))
 
     def compare_queries(
         self, queries: VectorArray, vectors: VectorArray, table: NeighbourTable
     ) -> None:
         """Merge the cosines of all queries with all pages."""
 
-        def compare(rows: Span) -> None:
-            block = queries[slice(*rows)]
-            buffer = np.empty(len(block) * _MAX_BLOCK, np.float32)
-            for first, end in _spans(0, len(vectors), _MAX_BLOCK):
-                products = _products(block, vectors[first:end], buffer)
-                merge_rows(products, _NO_PAGE, first, *_rows(table, rows))
+        def compare(span: Span) -> None:
+            rows = np.arange(*span, dtype=np.int32)
+            no_pages = np.full(len(rows), NO_PAGE, np.int32)
+            buffer = np.empty(len(rows) * _MAX_BLOCK, np.float32)
+            for first, end in spans(0, len(vectors), _MAX_BLOCK):
+                products = multiply(queries[slice(*span)], vectors[first:end], buffer)
+                merge_rows(products, rows, no_pages, first, table)
 
-        self._run_rounds(compare, [_spans(0, len(queries), _TILE_ROWS)])
+        self.run_rounds(compare, [spans(0, len(queries), _TILE_ROWS)])
 
-    def _run_rounds(self, work: Callable[[Span], None], rounds: Iterable[list[Span]]) -> None:
-        with threadpool_limits(1, "blas"), ThreadPoolExecutor(self._workers) as executor:
+    def run_rounds(self, work: Callable[[Span], None], rounds: Iterable[list[Span]]) -> None:
+        """Do work for all items of a round with all threads, one round after another."""
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(self.workers) as executor:
             for items in rounds:
                 for _ in executor.map(work, items):
                     pass
@@ -82,28 +84,25 @@ def _compare_blocks(vectors: VectorArray, rows: Span, columns: Span, table: Neig
     """Merge the cosines of two blocks of pages, which are the same or have no page in common."""
     others = vectors[slice(*columns)]
     buffer = np.empty(min(_TILE_ROWS, rows[1] - rows[0]) * len(others), np.float32)
-    for first, end in _spans(*rows, _TILE_ROWS):
-        products = _products(vectors[first:end], others, buffer)
+    for first, end in spans(*rows, _TILE_ROWS):
+        products = multiply(vectors[first:end], others, buffer)
+        pages = np.arange(first, end, dtype=np.int32)
         if rows == columns:
-            merge_rows(products, first, columns[0], *_rows(table, (first, end)))
+            merge_rows(products, pages, pages, columns[0], table)
         else:
-            merge_rows_and_columns(products, first, columns[0], *table)
+            merge_rows_and_columns(products, pages, columns[0], table)
 
 
-def _products(rows: VectorArray, columns: VectorArray, buffer: VectorArray) -> VectorArray:
-    """Return the cosines of all rows with all columns, in memory that is used again."""
+def multiply(rows: VectorArray, columns: VectorArray, buffer: VectorArray) -> VectorArray:
+    """Return the products of all rows with all columns, in memory that is used again."""
     products = buffer[: len(rows) * len(columns)].reshape(len(rows), len(columns))
     return np.dot(rows, columns.T, out=products)
-
-
-def _rows(table: NeighbourTable, rows: Span) -> NeighbourTable:
-    span = slice(*rows)
-    return NeighbourTable(table.cosines[span], table.pages[span], table.least[span])
 
 
 def _block_size(page_count: int) -> int:
     return min(_MAX_BLOCK, max(_MIN_BLOCK, page_count // _BLOCKS))
 
 
-def _spans(first: int, end: int, size: int) -> list[Span]:
+def spans(first: int, end: int, size: int) -> list[Span]:
+    """Divide a range of numbers into parts of at most ``size``."""
     return [(start, min(start + size, end)) for start in range(first, end, size)]

@@ -19,7 +19,7 @@ class NeighbourTable(NamedTuple):
     """For each page its nearest pages and their cosines, the nearest first.
 
     Of pages with equal cosines the one with the smaller number is nearer. Free cells have the page
-    NO_NEIGHBOUR and the cosine LEAST_COSINE, so that the last cosine of a row is the one to beat;
+    NO_NEIGHBOUR and the least cosine, so that the last cosine of a row is the one to beat;
     ``least`` has a copy of it.
     """
 
@@ -28,13 +28,13 @@ class NeighbourTable(NamedTuple):
     least: VectorArray
 
 
-def empty_table(row_count: int, count: int) -> NeighbourTable:
-    """Return a table without neighbours."""
+def empty_table(row_count: int, count: int, least: float = LEAST_COSINE) -> NeighbourTable:
+    """Return a table without neighbours; pages with a cosine below ``least`` are never added."""
     if count < 1:
         raise UsageError(f"the number of neighbours is {count}; it must be at least 1")
-    cosines = np.full((row_count, count), LEAST_COSINE, np.float32)
+    cosines = np.full((row_count, count), least, np.float32)
     pages = np.full((row_count, count), NO_NEIGHBOUR, np.int32)
-    return NeighbourTable(cosines, pages, np.full(row_count, LEAST_COSINE, np.float32))
+    return NeighbourTable(cosines, pages, np.full(row_count, least, np.float32))
 
 
 def table_from(known: RelatedPages, row_count: int, count: int) -> NeighbourTable:

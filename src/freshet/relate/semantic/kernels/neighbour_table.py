@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from freshet.core.types import IndexArray
+from freshet.relate.semantic.neighbour_table import NeighbourTable
 from freshet.relate.semantic.unit_vectors import VectorArray
 
 _CHUNK = 64
@@ -11,9 +12,11 @@ _CHUNK = 64
 
 @njit(cache=True, nogil=True)
 def insert_neighbour(cosines: VectorArray, pages: IndexArray, cosine: float, page: int) -> None:
-    """Insert a page into one row of a table, if it is nearer than the last page there."""
+    """Insert a page into one row of a table, if it is nearer than the last page and not there."""
     rank = len(cosines) - 1
     if cosine < cosines[rank] or (cosine == cosines[rank] and page >= pages[rank]):
+        return
+    if _contains(pages, page):
         return
     while rank > 0 and (
         cosines[rank - 1] < cosine or (cosines[rank - 1] == cosine and pages[rank - 1] > page)
@@ -23,6 +26,14 @@ def insert_neighbour(cosines: VectorArray, pages: IndexArray, cosine: float, pag
         rank -= 1
     cosines[rank] = cosine
     pages[rank] = page
+
+
+@njit(cache=True, nogil=True)
+def _contains(pages: IndexArray, page: int) -> bool:
+    is_there = False
+    for rank in range(len(pages)):
+        is_there |= pages[rank] == page
+    return is_there
 
 
 @njit(cache=True, nogil=True)
@@ -71,34 +82,30 @@ def _merge_row(
 @njit(cache=True, nogil=True)
 def merge_rows(
     products: VectorArray,
-    own_page: int,
+    rows: IndexArray,
+    own_pages: IndexArray,
     first_page: int,
-    cosines: VectorArray,
-    pages: IndexArray,
-    least: VectorArray,
+    table: NeighbourTable,
 ) -> None:
-    """Merge a block of cosines into the rows of a table; its columns are pages.
+    """Merge a block of cosines into rows of a table.
 
-    ``first_page`` is the page of the first column, ``own_page`` that of the first row: a page is
-    not its own neighbour. It is negative if the rows are not pages of the index.
+    The columns of the block are the pages from ``first_page`` on. ``own_pages`` are the pages of
+    the rows, which are not their own neighbours; it is negative for rows that are no pages.
     """
-    for row in range(products.shape[0]):
-        own_column = own_page + row - first_page if own_page >= 0 else -1
+    cosines, pages, least = table
+    for k in range(len(rows)):
+        row = rows[k]
         least[row] = _merge_row(
-            products[row], first_page, own_column, cosines[row], pages[row], least[row]
+            products[k], first_page, own_pages[k] - first_page, cosines[row], pages[row], least[row]
         )
 
 
 @njit(cache=True, nogil=True)
 def _merge_row_twice(
-    values: VectorArray,
-    page: int,
-    first_column: int,
-    cosines: VectorArray,
-    pages: IndexArray,
-    least: VectorArray,
+    values: VectorArray, page: int, first_column: int, table: NeighbourTable
 ) -> None:
     """Merge the cosines of one page with others into its row of the table, and into theirs."""
+    cosines, pages, least = table
     bound = least[page]
     for first in range(0, len(values), _CHUNK):
         chunk = values[first : first + _CHUNK]
@@ -119,16 +126,42 @@ def _merge_row_twice(
 
 @njit(cache=True, nogil=True)
 def merge_rows_and_columns(
-    products: VectorArray,
-    first_row: int,
-    first_column: int,
-    cosines: VectorArray,
-    pages: IndexArray,
-    least: VectorArray,
+    products: VectorArray, rows: IndexArray, first_column: int, table: NeighbourTable
 ) -> None:
     """Merge a block twice into the table of all pages: for its rows, and for its columns.
 
     No page is both a row and a column of the block.
     """
-    for row in range(products.shape[0]):
-        _merge_row_twice(products[row], first_row + row, first_column, cosines, pages, least)
+    for k in range(len(rows)):
+        _merge_row_twice(products[k], rows[k], first_column, table)
+
+
+@njit(cache=True, nogil=True)
+def merge_found(rows: IndexArray, found: NeighbourTable, table: NeighbourTable) -> None:
+    """Merge the pages of one table into the given rows of another."""
+    for k in range(len(rows)):
+        row = rows[k]
+        for rank in range(found.pages.shape[1]):
+            if found.pages[k, rank] < 0 or found.cosines[k, rank] < table.least[row]:
+                break
+            insert_neighbour(
+                table.cosines[row], table.pages[row], found.cosines[k, rank], found.pages[k, rank]
+            )
+            table.least[row] = table.cosines[row, -1]
+
+
+@njit(cache=True, nogil=True)
+def merge_reverse(own_pages: IndexArray, found: NeighbourTable, table: NeighbourTable) -> None:
+    """Merge each page into the rows of the pages that were found for it.
+
+    ``own_pages`` are the pages of the rows of ``found``; ``table`` is that of all pages.
+    """
+    for row in range(len(own_pages)):
+        for rank in range(found.pages.shape[1]):
+            other = found.pages[row, rank]
+            if other < 0:
+                break
+            insert_neighbour(
+                table.cosines[other], table.pages[other], found.cosines[row, rank], own_pages[row]
+            )
+            table.least[other] = table.cosines[other, -1]
