@@ -16,7 +16,10 @@ from freshet.view.words import vocabulary
 
 @dataclass(frozen=True, slots=True)
 class PageOverview:
-    """A page, its totals, its settings, and one of its versions if it has any."""
+    """A page, its totals, its settings, and one of its versions if it has any.
+
+    ``found_on`` is the URL of the page whose new link it was, None if it was added otherwise.
+    """
 
     page: Page
     visits: int
@@ -36,12 +39,15 @@ class PageOverview:
     links: tuple[Link, ...] | None = None
     terms: dict[str, int] | None = None
     dom: list[tuple[str, str]] | None = None
+    found_on: str | None = None
 
     def lines(self) -> Iterator[tuple[str, Any]]:
         """Yield the lines of the overview, each a name and a value."""
         yield from (("page", self.page.url), ("source", self.page.source or "live"))
         yield from (("host", self.page.host), ("site", self.page.site))
         yield from (("added", self.page.added), ("tags", " ".join(self.page.tags)))
+        if self.found_on is not None:
+            yield "found on", self.found_on
         yield "state", "paused" if self.page.paused else ""
         yield "visits", f"{self.visits} ({self.looks} looks, {self.changes} changes)"
         if self.last_visit is not None:
@@ -71,6 +77,7 @@ def page_overview(
     overview = PageOverview(
         page, totals.visits, totals.looks, totals.changes, len(page.versions), settings,
         last_visit=last_visit.visit if last_visit else None,
+        found_on=collection.catalog.found_on(page.id),
     )  # fmt: skip
     if not page.versions:
         return overview

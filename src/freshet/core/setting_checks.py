@@ -56,6 +56,15 @@ def check_one_line(value: str) -> str:
     return "" if value.isprintable() else "must be printable, on one line"
 
 
+def check_tag(value: str) -> str:
+    """Refuse a tag that is empty or has white space.
+
+    >>> check_tag("found"), check_tag("a b")
+    ('', 'must be one word')
+    """
+    return "" if value.isprintable() and len(value.split()) == 1 else "must be one word"
+
+
 def check_headers(value: Mapping[str, str]) -> str:
     """Refuse headers that cannot be sent.
 

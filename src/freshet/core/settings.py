@@ -29,6 +29,7 @@ from freshet.core.setting_checks import (
     check_policy,
     check_positive,
     check_proxy,
+    check_tag,
 )
 
 SettingTable = Mapping[str, Any]
@@ -38,6 +39,7 @@ ENV_PREFIX = "FRESHET_"
 ENV_RESERVED = frozenset({"FRESHET_DATA", "FRESHET_COLLECTION", "FRESHET_DEBUG"})
 OBJECTIVES = ("freshness", "changes", "links", "timeliness")
 NO_OBJECTIVE = "none"
+FOLLOW_SCOPES = ("site", "host", "feed", "all")
 TERABYTE = 1_000_000_000_000
 DAY_SECONDS = 86_400
 YEAR_SECONDS = 365 * DAY_SECONDS
@@ -74,6 +76,30 @@ class PageSettings:
     )
     insecure_secrets: bool = _setting(
         False, "whether secrets may be sent over a plain or unverified connection"
+    )
+    follow: str = _setting(
+        "",
+        "which new links are added as pages: site, host, feed or all; empty: none",
+        check_one_of(("", *FOLLOW_SCOPES)),
+    )
+    follow_pattern: str = _setting(
+        "",
+        "URLs that are followed, * for any text, separated by spaces; empty: all",
+        check_one_line,
+    )
+    follow_tag: str = _setting("followed", "tag of pages that were found as new links", check_tag)
+    follow_per_day: int = _setting(
+        50,
+        "maximum number of pages with follow_tag found in a UTC day",
+        check_not_negative(100_000),
+    )
+    follow_total: int = _setting(
+        1_000,
+        "maximum number of pages with follow_tag found in all",
+        check_not_negative(10_000_000),
+    )
+    follow_depth: int = _setting(
+        1, "how many links are followed one after the other", check_positive(10)
     )
     active_hours: str = _setting(
         "",

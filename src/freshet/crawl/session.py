@@ -16,6 +16,7 @@ from freshet.core.tables import HostCaps
 from freshet.core.types import PageKey
 from freshet.crawl.budget_status import add_lost_requests, save_crawl_start
 from freshet.crawl.fetch_job import CrawlDaySpending, CrawlStartState, FetchJob, JobBatch
+from freshet.crawl.follow import LinkFollower
 from freshet.crawl.job_source import LEASE_HOLDER, JobSource
 from freshet.crawl.live_policy import id_array, learn_visits, relearn_pages, visit_table
 from freshet.crawl.noise import NoiseLearner
@@ -48,8 +49,11 @@ class CrawlSession:
         self._catalog = collection.catalog
         self._recorder = recorder
         self._once = once
+        only = frozenset(only)
         self.jobs = JobSource(collection, budget=budget, catch_up=catch_up, only_pages=only)
         self._noise = NoiseLearner(collection)
+        # A crawl of some pages only follows no links; the next crawl does.
+        self._follower = None if only else LinkFollower(self._catalog, collection.settings)
         # Recorded visits that were not processed yet because an error came after recording.
         self._unprocessed: list[RecordedVisit] = []
 
@@ -72,7 +76,10 @@ class CrawlSession:
             pages = [lease.page for lease in leases if utc_day(lease.start) == utc_day(now)]
             lost = sum(sample_requests.get(page, 1) for page in pages)
             add_lost_requests(self._catalog, utc_day(now), lost)
+        found_pages = self._follow_links()
         self.jobs.frontier.reload()
+        if found_pages:
+            self.policy.add(self.jobs.frontier.table_of(found_pages))
         kill_time = self._catalog.read_note(KILLED_CRAWL_NOTE)
         reopened = map(self._catalog.host_state, self._catalog.take_reopened_hosts())
         self.save_host_states([state.without_backoff() for state in reopened if state is not None])
@@ -97,6 +104,8 @@ class CrawlSession:
         if self.jobs.frontier.is_stale():
             self.jobs.reload()
             self._recorder.clear_cache()
+            if self._follower is not None:
+                self._follower.reload()
         self.jobs.save_policy_if_due(self._clock.now())
         return self.jobs.draw(until, room, caps)
 
@@ -110,8 +119,9 @@ class CrawlSession:
         batch = self._recorder.record(observations)
         self._unprocessed += batch.recorded_visits
         visited_pages = [visit.page for visit, _ in self._unprocessed]
-        # 2. Frontier: load the pages that these visits have added.
-        if not all(map(self.jobs.frontier.contains, visited_pages)):
+        # 2. Frontier: add the links to be followed, and load the pages that were added.
+        found_pages = self._follow_links()
+        if found_pages or not all(map(self.jobs.frontier.contains, visited_pages)):
             self.jobs.reload()
         # 3. Noise: learn masks. Pages with a new mask are measured again by it, before bursts and
         #    policy see their changes.
@@ -141,6 +151,15 @@ class CrawlSession:
         # 9. Return the visits to the caller, which reports them.
         visits, self._unprocessed = self._unprocessed, []
         return visits
+
+    def _follow_links(self) -> list[int]:
+        """Add new links of pages as pages, where their settings say so; return the new pages."""
+        if self._follower is None:
+            return []
+        found_pages = self._follower.follow(self._clock.now())
+        if found_pages:
+            self._follower.reload()
+        return found_pages
 
     def _learn_noise(self, visited_pages: Sequence[int]) -> frozenset[int]:
         """Learn masks from the new visits; return the pages that have a new mask."""

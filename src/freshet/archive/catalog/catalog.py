@@ -6,11 +6,11 @@ from importlib import import_module
 from pathlib import Path
 
 from freshet.archive.catalog.bursts import BurstTables
+from freshet.archive.catalog.found_pages import FoundPageTables
 from freshet.archive.catalog.history import HistoryTables
 from freshet.archive.catalog.imports import ImportTables
 from freshet.archive.catalog.links import LinkTables
 from freshet.archive.catalog.masks import MaskTables
-from freshet.archive.catalog.pages import PageTables
 from freshet.archive.catalog.planning import PlanTables
 from freshet.archive.catalog.schema import VERSION
 from freshet.archive.catalog.sqlite import SqliteDialect, connect, schema_version
@@ -22,7 +22,7 @@ from freshet.core.files import open_private
 
 
 class Catalog(
-    PageTables,
+    FoundPageTables,
     VisitTables,
     HistoryTables,
     LinkTables,

@@ -59,20 +59,22 @@ class PageTables(TableStore):
             ids = self._ids_by_key(connection, keys)
         new_ids: dict[PageKey, int] = {}
         if any(key not in ids for key in keys):
-            ids, new_ids = self._insert_missing(items, now)
+            with self._write_engine.begin() as connection:
+                ids, new_ids = self._insert_missing(connection, items, now)
         ids = ids | new_ids
         return AddedPages([ids[key] for key in keys], frozenset(new_ids.values()))
 
     def _insert_missing(
-        self, items: Sequence[NewPage], now: datetime
+        self, connection: Connection, items: Sequence[NewPage], now: datetime
     ) -> tuple[dict[PageKey, int], dict[PageKey, int]]:
         """Return the ids of the pages that existed, and of those that were added."""
-        with self._write_engine.begin() as connection:
-            ids = self._ids_by_key(connection, [item.key for item in items])
-            missing = {item.key: item for item in items if item.key not in ids}
-            numbers = self._reserve_ids(connection, "pages", len(missing))
-            new_ids = dict(zip(missing, numbers, strict=True))
-            self._insert_pages.run(connection, _page_columns(new_ids, missing.values(), now))
+        ids = self._ids_by_key(connection, [item.key for item in items])
+        missing = {item.key: item for item in items if item.key not in ids}
+        if not missing:
+            return ids, {}
+        numbers = self._reserve_ids(connection, "pages", len(missing))
+        new_ids = dict(zip(missing, numbers, strict=True))
+        self._insert_pages.run(connection, _page_columns(new_ids, missing.values(), now))
         return ids, new_ids
 
     def _ids_by_key(self, connection: Connection, keys: Sequence[PageKey]) -> dict[PageKey, int]:

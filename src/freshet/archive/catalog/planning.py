@@ -110,6 +110,10 @@ class PlanTables(TableStore):
         """Return the active hours of the live pages for which a tag or the page sets them."""
         return {page: str(value) for page, value in self._setting_by_page("active_hours").items()}
 
+    def follow_by_page(self) -> dict[int, str]:
+        """Return which links are followed, of live pages for which a tag or the page says so."""
+        return {page: str(value) for page, value in self._setting_by_page("follow").items()}
+
     def unvisited_pages(self) -> list[int]:
         """Return the live pages that have no visit, or only refused ones."""
         of_page = select(visits.c.id).where(visits.c.page_id == pages.c.id)

@@ -20,7 +20,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 4
+VERSION = 5
 
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -197,6 +197,17 @@ link_events = Table(
     Column("page_id", Id, nullable=False, index=True),
     Column("added", LargeBinary, nullable=False),
     Column("removed", LargeBinary, nullable=False),
+)
+
+found_pages = Table(
+    "found_pages",
+    metadata,
+    Column("page_id", Id, ForeignKey(pages.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("found_on", Id, nullable=False),
+    Column("tag", Text, nullable=False),
+    Column("depth", Integer, nullable=False),
+    Column("found", Double, nullable=False),
+    Index("ix_found_pages_tag_found", "tag", "found"),
 )
 
 masks = Table(
