@@ -13,10 +13,10 @@ import numpy as np
 from benchmarks.report import BenchmarkResult, report
 from benchmarks.semantic_vectors import generate_vectors
 from freshet.core.content.related_pages import RelatedPages
+from freshet.core.types import Float32Array
 from freshet.relate.recall import neighbour_recall
 from freshet.relate.semantic.approximate_index import ApproximateIndex
 from freshet.relate.semantic.exact_index import ExactIndex
-from freshet.relate.semantic.unit_vectors import VectorArray
 
 NEIGHBOURS, QUERIES, WARM_UP_PAGES, REPEATS = 30, 8192, 2000, 3
 MIN_AGREEMENT = 0.999
@@ -35,7 +35,7 @@ def peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KILOBYTE / 1e6
 
 
-def measure_indexes(vectors: VectorArray) -> tuple[float, BenchmarkResult]:
+def measure_indexes(vectors: Float32Array) -> tuple[float, BenchmarkResult]:
     """Return the CPU seconds of the exact search of all pages, and the approximate one's ratio."""
     exact: list[RelatedPages] = []
     approximate: list[RelatedPages] = []
@@ -54,7 +54,7 @@ def measure_indexes(vectors: VectorArray) -> tuple[float, BenchmarkResult]:
     return exact_seconds, BenchmarkResult(f"approximate {recall:.3f}", *rates, "pages/CPU-s")
 
 
-def compare_with_faiss(vectors: VectorArray, exact_seconds: float) -> list[BenchmarkResult]:
+def compare_with_faiss(vectors: Float32Array, exact_seconds: float) -> list[BenchmarkResult]:
     """Return the rates of a batch of queries and of all pages against faiss's for the batch."""
     faiss = import_module("faiss")
     flat = faiss.IndexFlatIP(vectors.shape[1])

@@ -6,8 +6,9 @@ import numpy as np
 
 from benchmarks.report import BenchmarkResult, report, seconds
 from freshet.core.content.related_pages import RelatedPages
+from freshet.core.types import Float32Array
 from freshet.relate.semantic.exact_index import ExactIndex
-from freshet.relate.semantic.unit_vectors import VectorArray, unit_rows
+from freshet.relate.semantic.unit_vectors import unit_rows
 
 DIMENSIONS, NEIGHBOURS, CLUSTERS = 192, 30, 2000
 MAX_SECONDS = 3.0
@@ -15,7 +16,7 @@ CHECKED_ROWS, REPEATS, WARM_UP_PAGES = 500, 3, 2000
 TOLERANCE = 1e-5
 
 
-def random_vectors(count: int) -> VectorArray:
+def random_vectors(count: int) -> Float32Array:
     """Return vectors in clusters."""
     rng = np.random.default_rng(1)
     centres = rng.standard_normal((CLUSTERS, DIMENSIONS), np.float32)
@@ -23,7 +24,7 @@ def random_vectors(count: int) -> VectorArray:
     return unit_rows(centres[rng.integers(0, CLUSTERS, count)] + noise)
 
 
-def check(vectors: VectorArray, related: RelatedPages) -> None:
+def check(vectors: Float32Array, related: RelatedPages) -> None:
     """Compare the cosines of some pages with those of numpy; stop if they differ."""
     rows = np.linspace(0, len(vectors) - 1, min(CHECKED_ROWS, len(vectors))).astype(int)
     cosines = vectors[rows] @ vectors.T

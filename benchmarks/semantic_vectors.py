@@ -3,9 +3,8 @@
 import numpy as np
 
 from freshet.core.content.sparse_rows import SparseRows
-from freshet.core.types import HashArray
+from freshet.core.types import Float32Array, HashArray
 from freshet.relate.semantic.semantic_model import SemanticSettings, fit_semantic_model
-from freshet.relate.semantic.unit_vectors import VectorArray
 
 VOCABULARY, TOPICS, TOPIC_WORDS, HOST_WORDS = 100_000, 500, 2000, 60
 PAGES_PER_HOST, WORDS_PER_PAGE, FITTED_PAGES = 100, 150, 20_000
@@ -42,7 +41,7 @@ def generate_pages(count: int, seed: int = 1) -> tuple[SparseRows, HashArray]:
     return rows, np.arange(VOCABULARY).astype(np.uint64)
 
 
-def generate_vectors(count: int) -> VectorArray:
+def generate_vectors(count: int) -> Float32Array:
     """Return the semantic vectors of generated pages."""
     rows, vocabulary = generate_pages(count)
     settings = SemanticSettings(max_pages=FITTED_PAGES)

@@ -3,15 +3,16 @@
 import numpy as np
 
 from freshet.core.content.related_pages import RelatedPages
-from freshet.relate.semantic.unit_vectors import VectorArray, unit_rows
+from freshet.core.types import Float32Array
+from freshet.relate.semantic.unit_vectors import unit_rows
 
 
-def random_vectors(count: int, dimensions: int = 8, *, seed: int = 0) -> VectorArray:
+def random_vectors(count: int, dimensions: int = 8, *, seed: int = 0) -> Float32Array:
     """Return vectors in random directions."""
     return unit_rows(np.random.default_rng(seed).normal(size=(count, dimensions)))
 
 
-def clustered_vectors(count: int, dimensions: int = 16, *, clusters: int = 20) -> VectorArray:
+def clustered_vectors(count: int, dimensions: int = 16, *, clusters: int = 20) -> Float32Array:
     """Return vectors around random directions."""
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(clusters, dimensions))
@@ -19,7 +20,7 @@ def clustered_vectors(count: int, dimensions: int = 16, *, clusters: int = 20) -
     return unit_rows(centres[rng.integers(0, clusters, count)] + 0.5 * noise)
 
 
-def all_neighbours(vectors: VectorArray, count: int) -> list[list[int]]:
+def all_neighbours(vectors: Float32Array, count: int) -> list[list[int]]:
     """Return the nearest pages of every page, by sorting all cosines."""
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -1)

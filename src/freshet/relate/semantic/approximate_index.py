@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freshet.core.content.related_pages import RelatedPages
-from freshet.core.types import IndexArray
+from freshet.core.types import Float32Array, IndexArray
 from freshet.relate.semantic.cluster_lists import ClusterLists, ListQueries
 from freshet.relate.semantic.cpu_search import NO_PAGE, CpuSearch
 from freshet.relate.semantic.exact_index import same_width
@@ -16,7 +16,7 @@ from freshet.relate.semantic.neighbour_table import (
     table_from,
     to_related,
 )
-from freshet.relate.semantic.unit_vectors import VectorArray, unit_rows
+from freshet.relate.semantic.unit_vectors import unit_rows
 from freshet.relate.semantic.vector_clusters import fit_centroids
 from freshet.relate.semantic.vector_index import NEIGHBOURS
 
@@ -42,7 +42,7 @@ class ApproximateIndex:
         self._seed = seed
         self._make_lists(unit_rows(vectors))
 
-    def _make_lists(self, vectors: VectorArray) -> None:
+    def _make_lists(self, vectors: Float32Array) -> None:
         is_zero = ~vectors.any(axis=1)
         directed = vectors[~is_zero] if is_zero.any() else vectors
         count = min(len(directed), max(1, round(_CLUSTERS_PER_ROOT * len(directed) ** 0.5)))
@@ -58,7 +58,7 @@ class ApproximateIndex:
         return len(self._lists)
 
     @property
-    def vectors(self) -> VectorArray:
+    def vectors(self) -> Float32Array:
         """Return a copy of the vectors of all pages, with rows of length 1."""
         vectors = np.empty_like(self._lists.vectors)
         vectors[self._lists.pages] = self._lists.vectors
@@ -94,7 +94,7 @@ class ApproximateIndex:
         return to_related(self._search(queries, no_positions, count))
 
     def _search(
-        self, vectors: VectorArray, own_positions: IndexArray, count: int
+        self, vectors: Float32Array, own_positions: IndexArray, count: int
     ) -> NeighbourTable:
         """Return the nearest pages of vectors, a row each."""
         nearest = self._lists.nearest_lists(vectors, self._probes.query, self._device)

@@ -7,11 +7,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from freshet.core.types import IndexArray
+from freshet.core.types import Float32Array, IndexArray
 from freshet.relate.semantic.cpu_search import CpuSearch, Span, disjoint_rounds, multiply, spans
 from freshet.relate.semantic.kernels.neighbour_table import merge_rows, merge_rows_and_columns
 from freshet.relate.semantic.neighbour_table import NeighbourTable, empty_table
-from freshet.relate.semantic.unit_vectors import VectorArray
 
 _TILE_ROWS, _TILE_COLUMNS = 1024, 4096
 # Below every cosine: the nearest cluster counts even if it lies in the opposite direction.
@@ -21,7 +20,7 @@ _ANY_COSINE = -2.0
 class ListQueries(NamedTuple):
     """Vectors, the lists to search for each, and its own position or a negative number."""
 
-    vectors: VectorArray
+    vectors: Float32Array
     lists: IndexArray
     own_positions: IndexArray
 
@@ -34,14 +33,14 @@ class ClusterLists:
     centroid has the pages whose vector is zero, and is never searched.
     """
 
-    centroids: VectorArray
+    centroids: Float32Array
     starts: IndexArray
     pages: IndexArray
-    vectors: VectorArray
+    vectors: Float32Array
     nearest: IndexArray
 
     @classmethod
-    def empty(cls, centroids: VectorArray, probes: int) -> Self:
+    def empty(cls, centroids: Float32Array, probes: int) -> Self:
         """Return lists without pages; ``probes`` of them will be searched for each page."""
         return cls(
             centroids,
@@ -54,7 +53,7 @@ class ClusterLists:
     def __len__(self) -> int:
         return len(self.pages)
 
-    def extend(self, vectors: VectorArray, device: CpuSearch) -> Self:
+    def extend(self, vectors: Float32Array, device: CpuSearch) -> Self:
         """Return the lists with further pages, which are numbered from the number of pages on."""
         probes = self.nearest.shape[1]
         nearest = np.concatenate([self.nearest, self.nearest_lists(vectors, probes, device)])
@@ -83,7 +82,7 @@ class ClusterLists:
         sizes = np.bincount(list_of_page, minlength=len(self.centroids) + 1)
         return np.append(0, np.cumsum(sizes)).astype(np.int32)
 
-    def nearest_lists(self, vectors: VectorArray, count: int, device: CpuSearch) -> IndexArray:
+    def nearest_lists(self, vectors: Float32Array, count: int, device: CpuSearch) -> IndexArray:
         """Return the lists with the nearest centroids, the nearest first, a row per vector."""
         table = empty_table(len(vectors), count, _ANY_COSINE)
         device.compare_queries(vectors, self.centroids, table)
@@ -164,13 +163,13 @@ class ClusterLists:
                 yield index, list_rows[first:end]
 
     def _products(
-        self, index: int, vectors: VectorArray, buffer: VectorArray
-    ) -> Iterator[tuple[int, VectorArray]]:
+        self, index: int, vectors: Float32Array, buffer: Float32Array
+    ) -> Iterator[tuple[int, Float32Array]]:
         """Yield the products of vectors with those of a list, and the first position of each."""
         list_span = int(self.starts[index]), int(self.starts[index + 1])
         for first, end in spans(*list_span, _TILE_COLUMNS):
             yield first, multiply(vectors, self.vectors[first:end], buffer)
 
 
-def _new_buffer() -> VectorArray:
+def _new_buffer() -> Float32Array:
     return np.empty(_TILE_ROWS * _TILE_COLUMNS, np.float32)

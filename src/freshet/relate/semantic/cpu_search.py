@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from freshet.core.types import Float32Array
 from freshet.relate.semantic.kernels.neighbour_table import merge_rows, merge_rows_and_columns
 from freshet.relate.semantic.neighbour_table import NeighbourTable
-from freshet.relate.semantic.unit_vectors import VectorArray
 
 _TILE_ROWS = 512
 _MAX_BLOCK, _MIN_BLOCK, _BLOCKS = 4096, 512, 16
@@ -24,7 +24,7 @@ class CpuSearch:
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or os.cpu_count() or 1
 
-    def compare_pages(self, vectors: VectorArray, table: NeighbourTable, first_new: int) -> None:
+    def compare_pages(self, vectors: Float32Array, table: NeighbourTable, first_new: int) -> None:
         """Merge the cosines of all pairs of pages of which at least one is new.
 
         A pair is compared once, for both pages. Blocks that are compared at the same time have no
@@ -41,7 +41,7 @@ class CpuSearch:
         self.run_rounds(compare, disjoint_rounds(len(blocks)))
 
     def compare_queries(
-        self, queries: VectorArray, vectors: VectorArray, table: NeighbourTable
+        self, queries: Float32Array, vectors: Float32Array, table: NeighbourTable
     ) -> None:
         """Merge the cosines of all queries with all pages."""
 
@@ -80,7 +80,9 @@ def disjoint_rounds(count: int) -> Iterator[list[tuple[int, int]]]:
         ring = [ring[0], ring[-1], *ring[1:-1]]
 
 
-def _compare_blocks(vectors: VectorArray, rows: Span, columns: Span, table: NeighbourTable) -> None:
+def _compare_blocks(
+    vectors: Float32Array, rows: Span, columns: Span, table: NeighbourTable
+) -> None:
     """Merge the cosines of two blocks of pages, which are the same or have no page in common."""
     others = vectors[slice(*columns)]
     buffer = np.empty(min(_TILE_ROWS, rows[1] - rows[0]) * len(others), np.float32)
@@ -93,7 +95,7 @@ def _compare_blocks(vectors: VectorArray, rows: Span, columns: Span, table: Neig
             merge_rows_and_columns(products, pages, columns[0], table)
 
 
-def multiply(rows: VectorArray, columns: VectorArray, buffer: VectorArray) -> VectorArray:
+def multiply(rows: Float32Array, columns: Float32Array, buffer: Float32Array) -> Float32Array:
     """Return the products of all rows with all columns, in memory that is used again."""
     products = buffer[: len(rows) * len(columns)].reshape(len(rows), len(columns))
     return np.dot(rows, columns.T, out=products)

@@ -6,9 +6,9 @@ import numpy as np
 
 from freshet.core.errors import UsageError
 from freshet.core.extras import OptionalPackage
+from freshet.core.types import Float32Array
 from freshet.relate.semantic.cuda_source import MERGE_ROWS, WARP_SIZE
 from freshet.relate.semantic.neighbour_table import NeighbourTable
-from freshet.relate.semantic.unit_vectors import VectorArray
 
 _MAX_NEIGHBOURS = 256
 _MAX_SIDE, _THREADS = 16_384, 256
@@ -37,7 +37,7 @@ class CudaSearch:
             ) from error
         self._side = min(_MAX_SIDE, int((free_bytes // _BUFFER_SHARE) ** 0.5))
 
-    def compare_pages(self, vectors: VectorArray, table: NeighbourTable, first_new: int) -> None:
+    def compare_pages(self, vectors: Float32Array, table: NeighbourTable, first_new: int) -> None:
         """Merge the cosines of all pairs of pages of which at least one is new."""
         pages, device_table = self._cupy.asarray(vectors), self._load(table)
         self._compare(pages[:first_new], pages, device_table, own_page=0, first_page=first_new)
@@ -46,7 +46,7 @@ class CudaSearch:
         self._store(device_table, table)
 
     def compare_queries(
-        self, queries: VectorArray, vectors: VectorArray, table: NeighbourTable
+        self, queries: Float32Array, vectors: Float32Array, table: NeighbourTable
     ) -> None:
         """Merge the cosines of all queries with all pages."""
         asarray, device_table = self._cupy.asarray, self._load(table)

@@ -5,8 +5,9 @@ from numpy.typing import ArrayLike
 
 from freshet.core.content.related_pages import RelatedPages
 from freshet.core.errors import UsageError
+from freshet.core.types import Float32Array
 from freshet.relate.semantic.neighbour_table import empty_table, table_from, to_related
-from freshet.relate.semantic.unit_vectors import VectorArray, unit_rows
+from freshet.relate.semantic.unit_vectors import unit_rows
 from freshet.relate.semantic.vector_index import NEIGHBOURS, open_search_device
 
 
@@ -32,7 +33,7 @@ class ExactIndex:
         return len(self._vectors)
 
     @property
-    def vectors(self) -> VectorArray:
+    def vectors(self) -> Float32Array:
         """Return the vectors of all pages, with rows of length 1."""
         return self._vectors
 
@@ -60,7 +61,7 @@ class ExactIndex:
         return to_related(table)
 
 
-def same_width(vectors: VectorArray, width: int) -> VectorArray:
+def same_width(vectors: Float32Array, width: int) -> Float32Array:
     """Return the vectors if they have as many dimensions as the others; raise UsageError if not."""
     if vectors.shape[1] != width:
         raise UsageError(f"vectors of {vectors.shape[1]} dimensions; the index has {width}")

@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import FeatureAgglomeration
 
 from freshet.core.errors import UsageError
-from freshet.core.types import IndexArray
-from freshet.relate.semantic.unit_vectors import VectorArray
+from freshet.core.types import Float32Array, IndexArray
 
 REDUCED_DIMENSIONS = 20
 _MAX_FITTED_PAGES = 20_000
@@ -25,7 +24,7 @@ class FeatureGroups:
     groups: IndexArray
     group_count: int
 
-    def transform(self, vectors: VectorArray) -> VectorArray:
+    def transform(self, vectors: Float32Array) -> Float32Array:
         """Return the reduced vectors, a column for each group."""
         if vectors.ndim != 2 or vectors.shape[1] != len(self.groups):
             raise UsageError(
@@ -35,7 +34,7 @@ class FeatureGroups:
         sizes = np.bincount(self.groups, minlength=self.group_count)
         means = np.zeros((len(self.groups), self.group_count), np.float32)
         means[np.arange(len(self.groups)), self.groups] = 1 / sizes[self.groups]
-        reduced: VectorArray = vectors.astype(np.float32, copy=False) @ means
+        reduced: Float32Array = vectors.astype(np.float32, copy=False) @ means
         return reduced
 
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from freshet.core.types import Float32Array
 from freshet.relate.semantic.cpu_search import CpuSearch
 from freshet.relate.semantic.neighbour_table import empty_table
-from freshet.relate.semantic.unit_vectors import VectorArray
 from freshet.relate.semantic.vector_index import NEIGHBOURS
 
 _SAMPLED_PAGES = 256
@@ -21,7 +21,7 @@ class ListProbes(NamedTuple):
 
 
 def choose_probes(
-    vectors: VectorArray, centroids: VectorArray, recall: float, device: CpuSearch
+    vectors: Float32Array, centroids: Float32Array, recall: float, device: CpuSearch
 ) -> ListProbes:
     """Return how many lists must be searched to find a share of the nearest 30 pages.
 
@@ -42,7 +42,7 @@ def choose_probes(
 
 
 def _list_ranks(
-    vectors: VectorArray, others: VectorArray, centroids: VectorArray
+    vectors: Float32Array, others: Float32Array, centroids: Float32Array
 ) -> NDArray[np.int64]:
     """Return the number of lists that are nearer to each vector than the list of the other."""
     cosines = vectors @ centroids.T

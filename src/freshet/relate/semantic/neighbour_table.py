@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from freshet.core.content.related_pages import RelatedPages
 from freshet.core.errors import UsageError
-from freshet.core.types import IndexArray
-from freshet.relate.semantic.unit_vectors import VectorArray
+from freshet.core.types import Float32Array, IndexArray
 
 NO_NEIGHBOUR = -1
 # Cosines below this count as zero: such pages are not related.
@@ -23,9 +22,9 @@ class NeighbourTable(NamedTuple):
     ``least`` has a copy of it.
     """
 
-    cosines: VectorArray
+    cosines: Float32Array
     pages: IndexArray
-    least: VectorArray
+    least: Float32Array
 
 
 def empty_table(row_count: int, count: int, least: float = LEAST_COSINE) -> NeighbourTable:

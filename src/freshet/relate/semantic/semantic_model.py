@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 
 from freshet.core.content.sparse_rows import SparseRows
 from freshet.core.errors import BadInputError, UsageError
-from freshet.core.types import FloatArray, HashArray, IndexArray
-from freshet.relate.semantic.unit_vectors import VectorArray, unit_rows
+from freshet.core.types import Float32Array, FloatArray, HashArray, IndexArray
+from freshet.relate.semantic.unit_vectors import unit_rows
 from freshet.relate.tfidf import take_rows
 
 DIMENSIONS = 192
@@ -30,14 +30,14 @@ class SemanticModel:
 
     vocabulary: HashArray
     idf: FloatArray
-    components: VectorArray
+    components: Float32Array
 
     @property
     def dimensions(self) -> int:
         """Return the number of dimensions of a vector."""
         return int(self.components.shape[1])
 
-    def transform(self, counts: SparseRows, vocabulary: HashArray) -> VectorArray:
+    def transform(self, counts: SparseRows, vocabulary: HashArray) -> Float32Array:
         """Return the vectors of pages, with an L2 norm of 1, from the counts of their words.
 
         ``vocabulary`` has the hash of the word of each column of ``counts``; it need not be that
@@ -125,7 +125,7 @@ def _frequent_words(page_counts: NDArray[np.int64], settings: SemanticSettings) 
     return words
 
 
-def _right_vectors(weights: csr_array, settings: SemanticSettings) -> VectorArray:
+def _right_vectors(weights: csr_array, settings: SemanticSettings) -> Float32Array:
     """Return the right singular vectors with a singular value above rounding, a row each."""
     with threadpool_limits(1, "blas"):
         _, values, vectors = randomized_svd(
@@ -136,7 +136,7 @@ def _right_vectors(weights: csr_array, settings: SemanticSettings) -> VectorArra
             random_state=settings.seed,
         )
     is_real = values > values[0] * np.sqrt(np.finfo(np.float32).eps)
-    right: VectorArray = vectors[is_real].astype(np.float32)
+    right: Float32Array = vectors[is_real].astype(np.float32)
     return right
 
 

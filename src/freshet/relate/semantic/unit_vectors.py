@@ -1,15 +1,15 @@
 """Vectors of pages in rows of length 1, which all measures of this package take."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from freshet.core.errors import UsageError
+from freshet.core.types import Float32Array
 
-VectorArray = NDArray[np.float32]
 _MAX_LENGTH_ERROR = 1e-4
 
 
-def unit_rows(vectors: ArrayLike) -> VectorArray:
+def unit_rows(vectors: ArrayLike) -> Float32Array:
     """Return the vectors with an L2 norm of 1, as a C-ordered table; rows of zeros stay zero.
 
     A table of float32 that has this form already is returned itself, not a copy. NaN and infinite

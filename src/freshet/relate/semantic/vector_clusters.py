@@ -4,14 +4,15 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from freshet.relate.semantic.unit_vectors import VectorArray, unit_rows
+from freshet.core.types import Float32Array
+from freshet.relate.semantic.unit_vectors import unit_rows
 
 _ITERATIONS = 5
 _VECTORS_PER_CLUSTER = 40
 _BLOCK = 4096
 
 
-def fit_centroids(vectors: VectorArray, count: int, *, seed: int = 0) -> VectorArray:
+def fit_centroids(vectors: Float32Array, count: int, *, seed: int = 0) -> Float32Array:
     """Return the centroids of clusters of vectors with length 1, by spherical k-means.
 
     They are fitted to a random sample of 40 vectors per cluster. A cluster that loses all its
@@ -34,7 +35,7 @@ def fit_centroids(vectors: VectorArray, count: int, *, seed: int = 0) -> VectorA
     return centroids
 
 
-def _nearest_centroids(vectors: VectorArray, centroids: VectorArray) -> NDArray[np.intp]:
+def _nearest_centroids(vectors: Float32Array, centroids: Float32Array) -> NDArray[np.intp]:
     blocks = (vectors[first : first + _BLOCK] for first in range(0, len(vectors), _BLOCK))
     with threadpool_limits(1, "blas"):
         return np.concatenate([(block @ centroids.T).argmax(axis=1) for block in blocks])

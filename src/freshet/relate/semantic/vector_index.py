@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from freshet.core.content.related_pages import RelatedPages
 from freshet.core.errors import UsageError
+from freshet.core.types import Float32Array
 from freshet.relate.semantic.neighbour_table import NeighbourTable
-from freshet.relate.semantic.unit_vectors import VectorArray
 
 NEIGHBOURS = 30
 DEVICES = ("cpu", "cuda")
@@ -47,7 +47,7 @@ class VectorIndex(Protocol):
 class SearchDevice(Protocol):
     """Compares vectors in blocks, and merges each block into a table of neighbours."""
 
-    def compare_pages(self, vectors: VectorArray, table: NeighbourTable, first_new: int) -> None:
+    def compare_pages(self, vectors: Float32Array, table: NeighbourTable, first_new: int) -> None:
         """Merge the cosines of all pairs of pages of which at least one is new.
 
         The pages from ``first_new`` on are new.
@@ -55,7 +55,7 @@ class SearchDevice(Protocol):
         ...
 
     def compare_queries(
-        self, queries: VectorArray, vectors: VectorArray, table: NeighbourTable
+        self, queries: Float32Array, vectors: Float32Array, table: NeighbourTable
     ) -> None:
         """Merge the cosines of all queries, which have a row of the table each, with all pages."""
         ...

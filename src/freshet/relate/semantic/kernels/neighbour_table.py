@@ -3,15 +3,14 @@
 import numpy as np
 from numba import njit
 
-from freshet.core.types import IndexArray
+from freshet.core.types import Float32Array, IndexArray
 from freshet.relate.semantic.neighbour_table import NeighbourTable
-from freshet.relate.semantic.unit_vectors import VectorArray
 
 _CHUNK = 64
 
 
 @njit(cache=True, nogil=True)
-def insert_neighbour(cosines: VectorArray, pages: IndexArray, cosine: float, page: int) -> None:
+def insert_neighbour(cosines: Float32Array, pages: IndexArray, cosine: float, page: int) -> None:
     """Insert a page into one row of a table, if it is nearer than the last page and not there."""
     rank = len(cosines) - 1
     if cosine < cosines[rank] or (cosine == cosines[rank] and page >= pages[rank]):
@@ -37,7 +36,7 @@ def _contains(pages: IndexArray, page: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _reaches(values: VectorArray, bound: float) -> bool:
+def _reaches(values: Float32Array, bound: float) -> bool:
     """Return whether any value reaches a bound; the processor compares many at once."""
     is_reached = False
     for k in range(len(values)):
@@ -46,7 +45,7 @@ def _reaches(values: VectorArray, bound: float) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _reaches_either(values: VectorArray, bound: float, bounds: VectorArray) -> bool:
+def _reaches_either(values: Float32Array, bound: float, bounds: Float32Array) -> bool:
     """Return whether any value reaches the common bound or its own."""
     count = np.int32(0)
     for k in range(len(values)):
@@ -57,10 +56,10 @@ def _reaches_either(values: VectorArray, bound: float, bounds: VectorArray) -> b
 
 @njit(cache=True, nogil=True)
 def _merge_row(
-    values: VectorArray,
+    values: Float32Array,
     first_page: int,
     own_column: int,
-    cosines: VectorArray,
+    cosines: Float32Array,
     pages: IndexArray,
     bound: float,
 ) -> float:
@@ -81,7 +80,7 @@ def _merge_row(
 
 @njit(cache=True, nogil=True)
 def merge_rows(
-    products: VectorArray,
+    products: Float32Array,
     rows: IndexArray,
     own_pages: IndexArray,
     first_page: int,
@@ -102,7 +101,7 @@ def merge_rows(
 
 @njit(cache=True, nogil=True)
 def _merge_row_twice(
-    values: VectorArray, page: int, first_column: int, table: NeighbourTable
+    values: Float32Array, page: int, first_column: int, table: NeighbourTable
 ) -> None:
     """Merge the cosines of one page with others into its row of the table, and into theirs."""
     cosines, pages, least = table
@@ -126,7 +125,7 @@ def _merge_row_twice(
 
 @njit(cache=True, nogil=True)
 def merge_rows_and_columns(
-    products: VectorArray, rows: IndexArray, first_column: int, table: NeighbourTable
+    products: Float32Array, rows: IndexArray, first_column: int, table: NeighbourTable
 ) -> None:
     """Merge a block twice into the table of all pages: for its rows, and for its columns.
 

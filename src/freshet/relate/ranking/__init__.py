@@ -1,0 +1,1 @@
+"""Ranks of pages in the graph of links between them."""
