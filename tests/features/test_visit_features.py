@@ -1,6 +1,7 @@
 """What was known before each look at a page."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,6 +123,20 @@ def test_looks_in_batches_give_the_same_features() -> None:
     np.testing.assert_array_equal(whole.add_looks(table), np.concatenate(parts))
     pages, times = np.array([0, 2], np.int32), np.array([30_000.0, 30_001.5]) * DAY_SECONDS
     np.testing.assert_array_equal(whole.at(pages, times), batched.at(pages, times))
+
+
+def test_a_page_that_is_measured_again_has_the_features_of_its_new_measurements() -> None:
+    table = random_looks(200, seed=4)
+    is_first = table.pages == 0
+    again = replace(table, changed=table.changed & ~is_first, measured=table.measured & ~is_first)
+    relearned, from_start = VisitFeatures(HOSTS), VisitFeatures(HOSTS)
+    relearned.add_looks(table)
+    relearned.relearn_page(0, again.select(np.flatnonzero(is_first)))
+    from_start.add_looks(again)
+    pages, times = np.arange(3, dtype=np.int32), np.full(3, table.times[-1] + DAY_SECONDS)
+    np.testing.assert_allclose(
+        relearned.at(pages, times), from_start.at(pages, times), rtol=1e-4, atol=1e-5
+    )
 
 
 def test_a_grid_is_a_look_per_page_and_step() -> None:

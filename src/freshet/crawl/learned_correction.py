@@ -114,6 +114,12 @@ class LearnedCorrection:
         if self._forecast is not None:
             self._forecast.features.add_pages(pages.ids, pages.hosts)
 
+    def relearn_pages(self, ids: PageIdArray) -> None:
+        """Learn the looks of pages again that were measured by a new mask."""
+        if self._forecast is not None and len(ids):
+            with isolate_faults("learning pages again", "the learned model"):
+                self._forecast.features.relearn_pages(ids)
+
     def learn_new_looks(self, policy: Policy) -> None:
         """Compare both forecasts on the looks just recorded, which the policy must not know yet."""
         if self._forecast is None or not isinstance(policy, CorrectablePolicy):

@@ -54,6 +54,14 @@ class PageFeatures:
         looks = looks.select(self._pages.find(looks.pages) != NOT_FOUND)
         return looks, self._learn(looks)
 
+    def relearn_pages(self, ids: PageIdArray) -> None:
+        """Learn all looks of pages again, because they were measured by another mask."""
+        rows = self._pages.find(ids)
+        known = rows != NOT_FOUND
+        for page, row in zip(ids[known].tolist(), rows[known].tolist(), strict=True):
+            looks = self._catalog.looks_of_page(page, until_visit=self._last_visit_id)
+            self._features.relearn_page(row, looks)
+
     def at(self, ids: PageIdArray, times: FloatArray) -> FeatureArray:
         """Return the features of known pages at given times."""
         return self._features.at(self._pages.find(ids), times)

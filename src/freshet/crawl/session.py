@@ -143,6 +143,7 @@ class CrawlSession:
             self._catalog.release_pages(LEASE_HOLDER, unusable)
         # 8. Policy: learn the visits; pages with a new mask are learned again from their history.
         #    Before, the learned model is compared with the policy on what the visits found.
+        self.jobs.learned_correction.relearn_pages(id_array(sorted(remasked_pages)))
         self.jobs.learned_correction.learn_new_looks(self.policy)
         new_visits = [visit for visit in self._unprocessed if visit[0].page not in remasked_pages]
         learn_visits(self.policy, visit_table(new_visits), self.jobs.page_lookup)

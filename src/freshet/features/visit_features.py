@@ -4,6 +4,8 @@ Models of change learn from them whether a look finds a change. The same builder
 history, a grid of daily steps and a running crawl, because a look may come at any time.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -106,12 +108,7 @@ class VisitFeatures:
 
     def add_pages(self, hosts: IndexArray) -> None:
         """Add pages without looks; they have no related pages."""
-        states = np.zeros((len(hosts), kernels.PAGE_STATE_WIDTH))
-        states[:, kernels.FIRST_LOOK] = np.inf
-        states[:, [kernels.LAST_LOOK, kernels.LAST_CHANGE]] = -np.inf
-        states[:, kernels.LAST_WORDS : kernels.SIZE + 1] = np.nan
-        states[:, kernels.MEAN_LINKS] = 0.0
-        self._pages = np.concatenate((self._pages, states))
+        self._pages = np.concatenate((self._pages, _new_states(len(hosts))))
         self._hosts = np.concatenate((self._hosts, hosts)).astype(np.int32)
         new_hosts = int(self._hosts.max(initial=-1)) + 2 - len(self._groups)
         self._groups = np.pad(self._groups, ((0, max(0, new_hosts)), (0, 0)))
@@ -122,18 +119,19 @@ class VisitFeatures:
 
     def add_looks(self, looks: MeasuredLooks) -> FeatureArray:
         """Return the features before each look, and learn the looks; they are in time order."""
-        content = np.stack([looks.words, looks.dice, looks.new_links, looks.total_words], axis=1)
         features = np.empty((len(looks), len(FEATURE_NAMES)), np.float32)
-        columns = (
-            looks.pages,
-            days(looks.times),
-            looks.measured,
-            looks.changed,
-            looks.text_hashes,
-            np.ascontiguousarray(content),
-        )
+        columns = looks.pages, *_look_columns(looks)
         kernels.add_looks(columns, self._states, self._recent_hashes, self._related, features)
         return features
+
+    def relearn_page(self, page: int, looks: MeasuredLooks) -> None:
+        """Replace all looks of a page, such as by those that were measured again; in time order."""
+        state, recent_hashes = self._pages[page], self._recent_hashes[page]
+        before = state[kernels.LOOK_STATE :].copy()
+        state[:], recent_hashes[:] = _new_states(1)[0], 0
+        kernels.add_page_looks(state, recent_hashes, _look_columns(looks))
+        for group in (0, self._hosts[page] + 1):
+            kernels.replace_looks(self._groups[group], before, state[kernels.LOOK_STATE :])
 
     def at(self, pages: IndexArray, times: FloatArray) -> FeatureArray:
         """Return the features of pages at given times, by the looks learned so far."""
@@ -144,6 +142,28 @@ class VisitFeatures:
     @property
     def _states(self) -> tuple[FloatArray, FloatArray, IndexArray]:
         return self._pages, self._groups, self._hosts
+
+
+def _new_states(count: int) -> FloatArray:
+    """Return the states of pages without looks."""
+    states = np.zeros((count, kernels.PAGE_STATE_WIDTH))
+    states[:, kernels.FIRST_LOOK] = np.inf
+    states[:, [kernels.LAST_LOOK, kernels.LAST_CHANGE]] = -np.inf
+    states[:, kernels.LAST_WORDS : kernels.SIZE + 1] = np.nan
+    states[:, kernels.MEAN_LINKS] = 0.0
+    return states
+
+
+def _look_columns(looks: MeasuredLooks) -> tuple[NDArray[Any], ...]:
+    """Return the columns of looks as the compiled loops take them, without the pages."""
+    content = np.stack([looks.words, looks.dice, looks.new_links, looks.total_words], axis=1)
+    return (
+        days(looks.times),
+        looks.measured,
+        looks.changed,
+        looks.text_hashes,
+        np.ascontiguousarray(content),
+    )
 
 
 def _related_arrays(

@@ -151,6 +151,13 @@ class PlanTables(TableStore):
             rows = _driver_rows(connection, query)
         return _to_measured_looks(rows).in_time_order() if rows else concatenate_looks([])
 
+    def looks_of_page(self, page_id: int, *, until_visit: int) -> MeasuredLooks:
+        """Return the looks of a page in time order, without those of visits with a greater id."""
+        query = LOOKS.where(visits.c.page_id == page_id, visits.c.id <= until_visit)
+        with self._read_engine.begin() as connection:
+            rows = _driver_rows(connection, query)
+        return _to_measured_looks(rows).in_time_order() if rows else concatenate_looks([])
+
     def _visit_batches(
         self, visit_query: Select[Any], after_visit_id: int
     ) -> Iterator[Sequence[Sequence[Any]]]:

@@ -210,6 +210,25 @@ def add_page_look(
 
 
 @njit(cache=True, nogil=True)
+def update_page(
+    page: FloatArray, recent: HashArray, look: tuple[float, bool, bool, int], content: FloatArray
+) -> bool:
+    """Add a look (time, measured, changed, hash of the text) to a page; say whether it counts."""
+    now, measured, changed, text_hash = look
+    counts = measured and page[LAST_LOOK] > -np.inf
+    if counts:
+        add_page_look(page, recent, (now, changed, text_hash), content)
+        add_look(page[LOOK_STATE:], now, max(0.0, now - page[LAST_LOOK]), changed)
+    else:
+        add_hash(recent, text_hash)
+    page[FIRST_LOOK] = min(page[FIRST_LOOK], now)
+    page[LAST_LOOK] = now
+    if content[3] == content[3]:
+        page[SIZE] = content[3]
+    return counts
+
+
+@njit(cache=True, nogil=True)
 def write_related(
     out: SmallFloatArray, page: int, states: FloatArray, related: RelatedArrays, now: float
 ) -> None:
@@ -269,20 +288,34 @@ def add_looks(
             end += 1
         for look in range(start, end):
             page = page_states[pages[look]]
-            if measured[look] and page[LAST_LOOK] > -np.inf:
-                gap = max(0.0, now - page[LAST_LOOK])
-                facts = now, changed[look], hashes[look]
-                add_page_look(page, recent[pages[look]], facts, content[look])
-                add_look(page[LOOK_STATE:], now, gap, changed[look])
+            gap = now - page[LAST_LOOK]
+            facts = now, measured[look], changed[look], hashes[look]
+            if update_page(page, recent[pages[look]], facts, content[look]):
+                gap = max(0.0, gap)
                 add_look(group_states[0], now, gap, changed[look])
                 add_look(group_states[hosts[pages[look]] + 1], now, gap, changed[look])
-            else:
-                add_hash(recent[pages[look]], hashes[look])
-            page[FIRST_LOOK] = min(page[FIRST_LOOK], now)
-            page[LAST_LOOK] = now
-            if content[look, 3] == content[look, 3]:
-                page[SIZE] = content[look, 3]
         start = end
+
+
+@njit(cache=True, nogil=True)
+def add_page_looks(page: FloatArray, recent: HashArray, looks: tuple[NDArray[Any], ...]) -> None:
+    """Add looks to the state of their page only, not to those of its host and of the collection."""
+    times, measured, changed, hashes, content = looks
+    for look in range(len(times)):
+        facts = times[look], measured[look], changed[look], hashes[look]
+        update_page(page, recent, facts, content[look])
+
+
+@njit(cache=True, nogil=True)
+def replace_looks(group: FloatArray, before: FloatArray, after: FloatArray) -> None:
+    """Replace the looks of one page in the look state of a group."""
+    now = group[UPDATED]
+    for column in (FADED_DAYS, FADED_CHANGES):
+        for index in range(HALF_LIFE_COUNT):
+            group[column + index] += faded_sum(after, column, index, now)
+            group[column + index] -= faded_sum(before, column, index, now)
+    for column in range(WEEKDAY_LOOKS, UPDATED):
+        group[column] += after[column] - before[column]
 
 
 @njit(cache=True, nogil=True)
