@@ -2,6 +2,7 @@
 
 from itertools import groupby
 
+from freshet.features.outlinks.rate_features import RATE_FEATURES
 from freshet.features.outlinks.taxonomy import (
     HISTORY_STEPS,
     SEMANTIC_COLUMNS,
@@ -32,6 +33,17 @@ the link change rate it has the related pages' rate only (`near_…_link_change_
 """
 
 
+_DEFAULT_MODEL = """## Features of the default model
+
+The default model is fitted to links of one kind, internal or external; the other kind is the other
+one. Features that start with `own_` are the page's own history, which a page just discovered does
+not have.
+
+| feature | meaning |
+|---|---|
+"""
+
+
 def feature_reference() -> str:
     """Return the page docs/reference/outlink-features.md."""
     sections = [_INTRODUCTION]
@@ -39,6 +51,7 @@ def feature_reference() -> str:
     for feature_set, members in groupby(features, key=lambda feature: feature.feature_set):
         sections.append(f"## {_TITLES[feature_set]}\n\n| feature | meaning | unit |\n|---|---|---|")
         sections.append("\n".join(_rows(list(members))) + "\n")
+    sections.append(_DEFAULT_MODEL + "\n".join(_rate_rows()) + "\n")
     return "\n".join(sections)
 
 
@@ -60,3 +73,10 @@ def _rows(features: list[OutlinkFeature]) -> list[str]:
             )
         rows.append(f"| {name} | {description} | {feature.unit} |")
     return rows
+
+
+def _rate_rows() -> list[str]:
+    return [
+        f"| `{name}` | {meaning[0].upper()}{meaning[1:]}. |"
+        for name, meaning in RATE_FEATURES.items()
+    ]

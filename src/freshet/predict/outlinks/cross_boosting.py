@@ -1,0 +1,175 @@
+"""Boosted trees on top of given scores, with as many rounds as cross-validation finds useful."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from freshet.core.extras import OptionalPackage
+from freshet.core.tables import BoolArray
+from freshet.core.types import Float32Array, FloatArray, IndexArray
+from freshet.predict.booster_text import load_booster
+from freshet.predict.outlinks.outcome_family import OutcomeFamily
+
+lightgbm = OptionalPackage("lightgbm", extra="learning")
+
+ROUND_STEP = 10
+MIN_PARALLEL_ROWS = 200_000
+PARAMETERS = {
+    "learning_rate": 0.05,
+    "feature_fraction": 0.5,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "max_bin": 63,
+    "boost_from_average": False,
+    "deterministic": True,
+    "force_col_wise": True,
+    "verbosity": -1,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSize:
+    """How much trees can learn: their leaves, the least rows in a leaf, and the L2 penalty."""
+
+    leaves: int
+    min_leaf: int
+    l2: float
+
+
+# Small trees hold for sites that were not seen; large ones learn the sites that were.
+TREE_SIZES = (TreeSize(5, 40, 50.0), TreeSize(15, 15, 5.0))
+
+
+@dataclass(frozen=True, slots=True)
+class BoosterSettings:
+    """The sizes of trees to choose from, the most rounds, the number of folds, and the seed."""
+
+    sizes: tuple[TreeSize, ...] = TREE_SIZES
+    rounds: int = 300
+    folds: int = 4
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CrossBoosted:
+    """Trees fitted to all rows as text, the trees of each fold, and the rounds of all of them."""
+
+    trees: str = ""
+    fold_boosters: tuple[Any, ...] = ()
+    rounds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CrossBoosting:
+    """Fits trees to outcomes, given the fold of each row."""
+
+    family: OutcomeFamily
+    outcomes: FloatArray
+    folds: IndexArray
+    settings: BoosterSettings
+
+    def select(self, chosen: BoolArray) -> "CrossBoosting":
+        """Return the same for some of the rows."""
+        return CrossBoosting(self.family, self.outcomes[chosen], self.folds[chosen], self.settings)
+
+    def fit(self, rows: Float32Array, scores: FloatArray) -> CrossBoosted:
+        """Return trees that correct the scores; there are none if no number of rounds helps."""
+        is_constant = not rows.size or self.outcomes.min() == self.outcomes.max()
+        if is_constant or self.folds.max() == self.folds.min():
+            return CrossBoosted()
+        trials = [self._cross_validate(rows, scores, size) for size in self.settings.sizes]
+        best = min(range(len(trials)), key=lambda index: trials[index][0])
+        _, fitted = trials[best]
+        if fitted.rounds == 0:
+            return CrossBoosted()
+        everything = np.ones(len(rows), np.bool_)
+        booster = self._boost(rows, scores, everything, self.settings.sizes[best], fitted.rounds)
+        return replace(fitted, trees=booster.model_to_string())
+
+    def out_of_fold(
+        self, fitted: CrossBoosted, rows: Float32Array, scores: FloatArray
+    ) -> FloatArray:
+        """Return the corrected scores of each row by the trees of the other folds."""
+        corrected = scores.copy()
+        for fold, booster in enumerate(fitted.fold_boosters):
+            inside = self.folds == fold
+            corrected[inside] += _predict(booster, rows[inside], fitted.rounds)
+        return corrected
+
+    def _cross_validate(
+        self, rows: Float32Array, scores: FloatArray, size: TreeSize
+    ) -> tuple[float, CrossBoosted]:
+        """Return the lowest loss on the rows left out, and the trees of the folds."""
+        boosters = tuple(
+            self._boost(rows, scores, self.folds != fold, size, self.settings.rounds)
+            for fold in range(self.folds.max() + 1)
+        )
+        steps = range(0, self.settings.rounds + 1, ROUND_STEP)
+        corrected = scores.copy()
+        losses = [self._loss(corrected)]
+        for first in steps[:-1]:
+            for fold, booster in enumerate(boosters):
+                inside = self.folds == fold
+                corrected[inside] += _predict(booster, rows[inside], ROUND_STEP, first)
+            losses.append(self._loss(corrected))
+        best = int(np.argmin(losses))
+        return losses[best], CrossBoosted("", boosters, steps[best])
+
+    def _boost(
+        self,
+        rows: Float32Array,
+        scores: FloatArray,
+        chosen: BoolArray,
+        size: TreeSize,
+        rounds: int,
+    ) -> Any:
+        count = int(np.count_nonzero(chosen))
+        parameters = PARAMETERS | {
+            "objective": self.family.objective,
+            "num_leaves": size.leaves,
+            "min_data_in_leaf": max(1, min(size.min_leaf, count // 5)),
+            "lambda_l2": size.l2,
+            "seed": self.settings.seed,
+            "num_threads": _threads(count),
+        }
+        dataset = lightgbm.Dataset(
+            rows[chosen], self.outcomes[chosen], init_score=scores[chosen], params=parameters
+        )
+        return lightgbm.train(parameters, dataset, rounds)
+
+    def _loss(self, scores: FloatArray) -> float:
+        return self.family.loss(self.family.means(scores), self.outcomes)
+
+
+def assign_folds(groups: IndexArray, settings: BoosterSettings) -> IndexArray:
+    """Return the fold of each row; the rows of a group are in one fold."""
+    names, indices = np.unique(groups, return_inverse=True)
+    count = min(settings.folds, len(names))
+    order = np.random.default_rng(settings.seed).permutation(len(names))
+    return (order % max(count, 1))[indices].astype(np.int32)
+
+
+def tree_scores(trees: str, rows: Float32Array) -> FloatArray:
+    """Return what trees, given as text, add to the score of each row; 0 if there are none."""
+    if not trees or not len(rows):
+        return np.zeros(len(rows))
+    return _predict(load_booster(trees), rows, -1)
+
+
+def _predict(booster: Any, rows: Float32Array, rounds: int, first: int = 0) -> FloatArray:
+    if not len(rows):
+        return np.zeros(0)
+    scores: FloatArray = booster.predict(
+        rows,
+        raw_score=True,
+        start_iteration=first,
+        num_iteration=rounds,
+        num_threads=_threads(len(rows)),
+    )
+    return scores
+
+
+def _threads(count: int) -> int:
+    """Return 1 for small tables: threads that wait for each other cost more than they save."""
+    return 1 if count < MIN_PARALLEL_ROWS else 0
