@@ -299,7 +299,8 @@ class TestPlanning:
         assert looks == [True, True, False, True, True]
         assert measured == [False, True, False, True, True]
         assert changed == [False, True, False, False, True]
-        assert new_links == [-1, 3, -1, -1, 4]
+        # Links that the page never had before count, if that is known.
+        assert new_links == [-1, CHANGE.never_seen, -1, -1, 4]
 
     @pytest.mark.parametrize("batch_size", [1, 100])
     def test_looks_come_with_texts_and_sizes_of_changes(

@@ -151,13 +151,13 @@ class LinkFollower:
         visits = self._catalog.new_link_visits(
             self._following, after_visit_id=self._followed_visit_id, since=now - MAX_VISIT_AGE
         )
-        self._followed_visit_id = last_visit_id
         found = list(self._found_pages(visits, now)) if visits else []
-        is_far = last_visit_id - self._noted_visit_id >= MAX_UNNOTED_VISITS
-        if not (found or is_far):
-            return []
-        self._noted_visit_id = last_visit_id
-        return self._catalog.add_found_pages(found, last_visit_id, now)
+        new_pages: list[int] = []
+        if found or last_visit_id - self._noted_visit_id >= MAX_UNNOTED_VISITS:
+            new_pages = self._catalog.add_found_pages(found, last_visit_id, now)
+            self._noted_visit_id = last_visit_id
+        self._followed_visit_id = last_visit_id
+        return new_pages
 
     def _load_rules(self) -> None:
         """Find the pages with a rule; if there are none, later rules begin with later links."""
