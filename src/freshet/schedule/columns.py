@@ -44,6 +44,9 @@ class GrowableColumns:
     def __len__(self) -> int:
         return self._rows
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._columns
+
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._columns[name]
 

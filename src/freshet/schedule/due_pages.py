@@ -2,7 +2,8 @@
 
 Every page has a time from which its value may reach the policy's threshold. At the first choice of
 a period all pages are compared with it. Until the end of the period, only pages that fall due
-within it are candidates, and pages that were marked since.
+within it are candidates, and pages that were marked since. In the same way only the candidates that
+fall due within seconds are compared at each choice.
 """
 
 import numpy as np
@@ -18,13 +19,20 @@ from freshet.schedule.page_states import PageStates
 DUE_COLUMN, DUE_TIMES = "due", ColumnSpec(np.uint32, ALWAYS_DUE)
 
 
+# The candidates that fall due within these seconds are found at once.
+SOON_SECONDS = 10.0
+
+
 class DuePages:
     """The candidates of the current period, all pages at first, and the rows of every host."""
 
     def __init__(self, page_states: PageStates) -> None:
         self._page_states = page_states
         self._candidates: NDArray[np.intp] | None = None
+        self._soon_due, self._soon_end = np.empty(0, np.intp), -np.inf
+        # Marked pages: new ones, and those among the ones due soon but not among the candidates.
         self._marked: list[NDArray[np.intp]] = []
+        self._soon_marked: list[NDArray[np.intp]] = []
         self._marked_count = 0
         self._rows_by_host = np.empty(0, np.int32)
         self._host_starts = np.zeros(1, np.int32)
@@ -62,28 +70,20 @@ class DuePages:
 
     def mark_hosts(self, hosts: NDArray[np.intp]) -> None:
         """Mark all pages of hosts to be scored at the next choice."""
-        rows = self.rows_of_hosts(hosts)
-        self._times[rows] = ALWAYS_DUE
-        self._merge(rows)
+        self.mark(self.rows_of_hosts(hosts))
 
     def mark_candidates(self) -> None:
         """Mark the candidates of the period to be scored at the next choice."""
         if self._candidates is None:
             self.mark_all()
         else:
-            self._merge_marked()
+            self._candidates = self._merge_marked(self._candidates)
             self._times[self._candidates] = ALWAYS_DUE
 
     def rows_of_hosts(self, hosts: NDArray[np.intp]) -> IndexArray:
         """Return the rows of all pages of hosts, in ascending order."""
-        states = self._page_states
-        indexed = len(self._rows_by_host)
-        if len(states) - indexed > len(states) // SPARE_DIVISOR:
-            self._rows_by_host, self._host_starts = kernels.group_rows(
-                states.host, len(states.hosts)
-            )
-            indexed = len(states)
-        starts = self._host_starts
+        self._index_hosts()
+        states, indexed, starts = self._page_states, len(self._rows_by_host), self._host_starts
         parts = [
             self._rows_by_host[starts[host] : starts[host + 1]]
             for host in hosts[hosts < len(starts) - 1].tolist()
@@ -102,15 +102,24 @@ class DuePages:
         self._times[rows] = ALWAYS_DUE
 
     def set_times(self, rows: IndexArray, times: DueTimes) -> None:
-        """Set the times of pages, which are candidates."""
+        """Set the times of pages in ascending order, which are candidates."""
         self._times[rows] = times
+        if self._candidates is not None and self._soon_end > -np.inf:
+            soon_rows = rows[times <= kernels.due_time(self._soon_end)]
+            self._soon_due = kernels.merge_rows(self._soon_due, soon_rows)
 
     def rows(self, now: float) -> NDArray[np.intp]:
         """Return the rows that are due, in ascending order."""
         if self._candidates is None:
             return np.flatnonzero(self._times <= kernels.due_time(now))
-        self._merge_marked()
-        return kernels.rows_due(self._candidates, self._times, now)
+        if now > self._soon_end:
+            self._candidates = self._merge_marked(self._candidates)
+            self._soon_end = now + SOON_SECONDS
+            self._soon_due = kernels.rows_due(self._candidates, self._times, self._soon_end)
+        elif self._marked:
+            self._soon_due = _merge(self._soon_due, self._marked)
+            self._soon_marked, self._marked = self._soon_marked + self._marked, []
+        return kernels.rows_due(self._soon_due, self._times, now)
 
     def settle(self, period_end: float) -> None:
         """Keep only pages as candidates that fall due by the end of the period.
@@ -119,6 +128,7 @@ class DuePages:
         """
         if self._candidates is None:
             self._candidates = self.rows(period_end)
+            self._index_hosts()
 
     @property
     def _times(self) -> DueTimes:
@@ -126,17 +136,31 @@ class DuePages:
         times: DueTimes = self._page_states.column(DUE_COLUMN)
         return times
 
-    def _merge_marked(self) -> None:
-        """Add the marked pages to the candidates."""
-        if self._marked:
-            self._merge(np.sort(np.concatenate(self._marked)))
-            self._marked, self._marked_count = [], 0
+    def _index_hosts(self) -> None:
+        """Group all rows by host again if many were added since."""
+        states = self._page_states
+        if len(states) - len(self._rows_by_host) > len(states) // SPARE_DIVISOR:
+            self._rows_by_host, self._host_starts = kernels.group_rows(
+                states.host, len(states.hosts)
+            )
 
-    def _merge(self, rows: IndexArray | NDArray[np.intp]) -> None:
-        """Add rows in ascending order to the candidates."""
-        if self._candidates is not None and len(rows):
-            self._candidates = kernels.merge_rows(self._candidates, rows)
+    def _merge_marked(self, candidates: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return candidates with the marked pages; those due soon have to be found again."""
+        marked = self._soon_marked + self._marked
+        self._forget_marked()
+        return _merge(candidates, marked) if marked else candidates
 
     def _forget_candidates(self) -> None:
         """Make all pages candidates."""
-        self._candidates, self._marked, self._marked_count = None, [], 0
+        self._candidates = None
+        self._forget_marked()
+
+    def _forget_marked(self) -> None:
+        """Forget which pages were marked, and which are due soon."""
+        self._marked, self._soon_marked, self._marked_count = [], [], 0
+        self._soon_due, self._soon_end = np.empty(0, np.intp), -np.inf
+
+
+def _merge(rows: NDArray[np.intp], parts: list[NDArray[np.intp]]) -> NDArray[np.intp]:
+    """Return rows in ascending order, with the rows of all parts."""
+    return kernels.merge_rows(rows, np.sort(np.concatenate(parts)))

@@ -6,7 +6,6 @@ best need their exact value; the bounds of the others tell when they may be.
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from freshet.schedule.objectives import GROWTH_EXPONENT
 from freshet.schedule.top_k import kth_highest
 
 CLASS_AGES = kernels.class_ages()
-BOUND_THREADS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +62,13 @@ def host_bounds(
     for_freshness = model.objective.name == "freshness"
     gains = kernels.gain_table((elapsed, hazards), model.cadence.rates, event_rate, for_freshness)
     weights = (prior, gains, model.posterior.log_retention)
-    with ThreadPoolExecutor(BOUND_THREADS) as threads:
-        bound = partial(_bound_rows, model, host, weights, now)
-        parts = list(threads.map(bound, np.array_split(rows, BOUND_THREADS)))
-    bounds, ages = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    half = len(rows) // 2
+    with ThreadPoolExecutor(1) as thread:
+        first_half = thread.submit(_bound_rows, model, host, weights, now, rows[:half])
+        second_half = _bound_rows(model, host, weights, now, rows[half:])
+        parts = (first_half.result(), second_half)
+    bounds = np.concatenate([part[0] for part in parts])
+    ages = np.concatenate([part[1] for part in parts])
     best = kernels.highest_finite(bounds)
     best_rows = rows[best : best + 1].astype(np.intp) if best >= 0 else np.empty(0, np.intp)
     growth_days = elapsed / (

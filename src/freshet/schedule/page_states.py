@@ -24,10 +24,11 @@ from freshet.schedule.kernels import page_states as kernels
 from freshet.schedule.top_k import RowPositions, TieBreaker, top_k
 
 GROUP_NAMES = ("hosts", "sites", "directories")
+# The column of a policy that needs the directories of its pages.
+DIRECTORY_COLUMN = {"directory": ColumnSpec(np.int32)}
 COMMON_COLUMNS = {
     "host": ColumnSpec(np.int32),
     "site": ColumnSpec(np.int32),
-    "directory": ColumnSpec(np.int32),
     "importance": ColumnSpec(np.float32, 1),
     "last_look": ColumnSpec(np.float64, np.nan),
     "measured_looks": ColumnSpec(np.int32),
@@ -90,7 +91,6 @@ class PageStates:
 
     host: IndexArray
     site: IndexArray
-    directory: IndexArray
     importance: Float32Array
     last_look: FloatArray
     measured_looks: IndexArray
@@ -132,6 +132,12 @@ class PageStates:
         indices = (self._pages, self.hosts, self.sites, self.directories)
         return self._columns.nbytes + sum(index.nbytes for index in indices)
 
+    @property
+    def directory(self) -> IndexArray:
+        """Return the directory of every row, if the policy has such a column."""
+        directories: IndexArray = self._columns["directory"]
+        return directories
+
     def column(self, name: str) -> NDArray[Any]:
         """Return a column that the policy added."""
         return self._columns[name]
@@ -160,7 +166,8 @@ class PageStates:
         is_new = rows >= count
         self.host[rows[is_new]] = self.hosts.add(pages.hosts[is_new])
         self.site[rows[is_new]] = self.sites.add(pages.sites[is_new])
-        self.directory[rows[is_new]] = self.directories.add(pages.directories[is_new])
+        if "directory" in self._columns:
+            self.directory[rows[is_new]] = self.directories.add(pages.directories[is_new])
         self.last_look[rows[is_new]] = pages.known_since[is_new]
         return np.arange(count, len(self), dtype=np.int32)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import FloatArray
 from freshet.schedule.formulas.lookaround import LookAroundClocks
-from freshet.schedule.page_states import PageStates
+from freshet.schedule.page_states import DIRECTORY_COLUMN, PageStates
 from tests.schedule.bayes_samples import pages, visits
 
 WINDOW_DAYS = 60
@@ -57,7 +57,7 @@ def constant_rate(rate: float) -> object:
 
 def states_and_clocks(looks: list[MeasuredLook]) -> tuple[PageStates, LookAroundClocks]:
     """Return a directory of ten pages, with looks at the first ones and none at the last."""
-    states, clocks = PageStates(), LookAroundClocks()
+    states, clocks = PageStates(None, DIRECTORY_COLUMN), LookAroundClocks()
     clocks.add(states, states.add(pages(range(10))))
     for page, look in enumerate(looks):
         for end in (look.end - look.gap, look.end):
@@ -125,7 +125,7 @@ def test_a_day_on_which_neighbours_changed_makes_the_others_older() -> None:
 
 
 def test_small_directories_have_no_clock() -> None:
-    states, clocks = PageStates(), LookAroundClocks()
+    states, clocks = PageStates(None, DIRECTORY_COLUMN), LookAroundClocks()
     clocks.add(states, states.add(pages(range(7))))
     clocks.learn(states, states.add_visits(visits([0, 1, 0, 1], [1.0, 1.0, 2.0, 2.0], True)))
     clocks.refit(states, 3 * DAY_SECONDS, constant_rate(0.05))
@@ -141,7 +141,7 @@ def test_looks_leave_the_window_after_sixty_days() -> None:
 
 
 def test_only_directories_that_were_looked_at_are_fitted_again_within_a_day() -> None:
-    states, clocks = PageStates(), LookAroundClocks()
+    states, clocks = PageStates(None, DIRECTORY_COLUMN), LookAroundClocks()
     clocks.add(states, states.add(pages(range(20))))
     requested_pages: list[list[int]] = []
 
@@ -158,7 +158,7 @@ def test_only_directories_that_were_looked_at_are_fitted_again_within_a_day() ->
 
 
 def test_a_later_call_fits_the_rest_if_there_are_too_many_looks() -> None:
-    states, clocks = PageStates(), LookAroundClocks(max_looks=2)
+    states, clocks = PageStates(None, DIRECTORY_COLUMN), LookAroundClocks(max_looks=2)
     clocks.add(states, states.add(pages(range(30))))
     for day in (1.0, 2.0):
         clocks.learn(states, states.add_visits(visits([0, 1, 10, 11, 20, 21], day, True)))

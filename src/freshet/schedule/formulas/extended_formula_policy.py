@@ -32,7 +32,7 @@ from freshet.schedule.cadence import CELL_COUNT, CrawlCadence
 from freshet.schedule.columns import ColumnSpec
 from freshet.schedule.formulas.formula_forecast import FormulaForecast
 from freshet.schedule.formulas.formula_policy import FormulaPolicy
-from freshet.schedule.page_states import LookBatch, RevisitDelays
+from freshet.schedule.page_states import DIRECTORY_COLUMN, LookBatch, RevisitDelays
 from freshet.schedule.rules.ranking_rule import RowArray
 
 FORECAST_VARIABLES = ("rate", "chance", "around")
@@ -66,6 +66,7 @@ class ExtendedFormulaPolicy(FormulaPolicy):
             seed=seed,
             delays=delays,
             policy_columns={
+                **DIRECTORY_COLUMN,
                 "likelihood": ColumnSpec(np.float32, width=CELL_COUNT),
                 "unchanged_since": ColumnSpec(np.float64, np.nan),
                 "weekday_sums": ColumnSpec(np.float64, width=2),
