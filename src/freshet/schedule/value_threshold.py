@@ -5,14 +5,15 @@ among those due. When the reserve is used up, the threshold falls to that of the
 of the last page of a larger reserve, found at the first choice of the period.
 """
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tables import DAY_SECONDS, BoolArray, HostCaps
+from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import row_blocks
 from freshet.schedule.due_pages import DuePages
@@ -118,45 +119,41 @@ class ValueThreshold:
             scores = self._model.page_scores(rows, now)
             self._raise(scores.values, reserve)
             self._sentinels.consider(rows, scores.values)
-            is_above = self._defer_others(rows, scores, now)
-            return rows[is_above], scores[is_above]
+            return self._keep_above(rows, scores, now)
         sample = np.ascontiguousarray(rows[:: 1 + len(rows) // MAX_THRESHOLD_SAMPLE])
         values = self._model.page_scores(sample, now).values
         self._raise(values, reserve * len(sample) // len(rows))
-        row_parts, score_parts = [], []
-        for block, scores, is_above in self._score_blocks(rows, now):
-            self._sentinels.consider(block, scores.values)
-            row_parts.append(block[is_above])
-            score_parts.append(scores[is_above])
-        return np.concatenate(row_parts), concatenate_scores(score_parts)
-
-    def _score_blocks(
-        self, rows: NDArray[np.intp], now: float
-    ) -> Iterator[tuple[NDArray[np.intp], PageScores, BoolArray]]:
-        """Score very many rows in two threads; yield blocks, scores, and which rows stay due.
-
-        The compiled loops run without the lock of the interpreter.
-        """
-
-        def score(block: NDArray[np.intp]) -> tuple[NDArray[np.intp], PageScores, BoolArray]:
-            scores = self._model.page_scores(block, now)
-            return block, scores, self._defer_others(block, scores, now)
-
+        # The compiled loops run without the lock of the interpreter.
         with ThreadPoolExecutor(SCORING_THREADS) as threads:
-            yield from threads.map(score, row_blocks(rows))
+            parts = list(threads.map(partial(self._score_block, now, Lock()), row_blocks(rows)))
+        return (
+            np.concatenate([above for above, _ in parts]),
+            concatenate_scores([scores for _, scores in parts]),
+        )
 
-    def _defer_others(self, rows: NDArray[np.intp], scores: PageScores, now: float) -> BoolArray:
-        """Set when pages below the threshold may reach it, if nothing else is learned.
+    def _score_block(
+        self, now: float, lock: Lock, rows: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], PageScores]:
+        """Return the rows that reach the threshold, and their scores."""
+        scores = self._model.page_scores(rows, now)
+        with lock:
+            self._sentinels.consider(rows, scores.values)
+        return self._keep_above(rows, scores, now)
 
-        Returns which pages are not below it; they stay due.
+    def _keep_above(
+        self, rows: NDArray[np.intp], scores: PageScores, now: float
+    ) -> tuple[NDArray[np.intp], PageScores]:
+        """Return the rows that reach the threshold and stay due, and their scores.
+
+        For the others it is set when they may reach it, if nothing else is learned.
         """
-        is_above: BoolArray = scores.values >= self.value
+        is_above = scores.values >= self.value
         self._due_pages.keep_due(rows[is_above])
-        rows, scores = rows[~is_above], scores[~is_above]
-        scores = replace(scores, ages=self._model.growth_days(rows, scores.ages, now))
-        days = days_below_multiplier(scores, self.value)
-        self._due_pages.defer(rows, now + DAY_SECONDS * days)
-        return is_above
+        others, other_scores = rows[~is_above], scores[~is_above]
+        growth_days = self._model.growth_days(others, other_scores.ages, now)
+        days = days_below_multiplier(replace(other_scores, ages=growth_days), self.value)
+        self._due_pages.defer(others, now + DAY_SECONDS * days)
+        return rows[is_above], scores[is_above]
 
     def _raise(self, values: FloatArray, reserve: int) -> None:
         """Raise the threshold to the value of the last page of the reserve, if it is exceeded."""

@@ -18,17 +18,21 @@ def keep_best_rows(
 ) -> bool:
     """Update the row of the highest finite value of every host with a table of shared events.
 
-    The bounds of a host whose best page is another one or is scored again are set to infinity.
+    Of rows with equal values it is the first one, in whatever order they come. The bounds of a host
+    whose best page is another one or is scored again are set to infinity.
     Returns whether a host that had no best page has one now.
     """
     best_rows, best_values, bounds = best
     has_new_host = False
     for index in range(len(rows)):
         host = host_of_row[rows[index]]
-        if table_of_host[host] >= 0 and best_values[host] < values[index] < np.inf:
-            has_new_host |= best_rows[host] < 0
-            best_rows[host], best_values[host] = rows[index], values[index]
-        if best_rows[host] == rows[index]:
+        if table_of_host[host] < 0 or not values[index] < np.inf:
+            continue
+        row, best_row, value = rows[index], best_rows[host], values[index]
+        if best_values[host] < value or (best_values[host] == value and row < best_row):
+            has_new_host |= best_row < 0
+            best_rows[host], best_values[host] = row, value
+        if best_rows[host] == row:
             bounds[host] = np.inf
     return has_new_host
 
