@@ -17,6 +17,8 @@ from freshet.relate.semantic.unit_vectors import unit_rows
 from freshet.relate.tfidf import take_rows
 
 DIMENSIONS = 192
+NO_COLUMN = -1
+_BLOCK_PAGES = 20_000
 _ARRAYS = ("vocabulary", "idf", "components")
 
 
@@ -44,8 +46,14 @@ class SemanticModel:
         of the training pages. Words that the model does not know are ignored. A page without known
         words has a vector of zeros.
         """
-        weights = _tfidf(_count_matrix(counts, vocabulary, self.vocabulary), self.idf)
-        return unit_rows(weights @ self.components)
+        vectors = np.zeros((len(counts), self.dimensions), np.float32)
+        columns = _columns_of(vocabulary, self.vocabulary)
+        weighted = self.components * self.idf[:, None].astype(np.float32)
+        for first in range(0, len(counts), _BLOCK_PAGES):
+            pages = np.arange(first, min(first + _BLOCK_PAGES, len(counts)), dtype=np.int32)
+            matrix = _count_matrix(take_rows(counts, pages), columns, len(self.vocabulary))
+            vectors[pages] = unit_rows(matrix @ weighted)
+        return vectors
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the model as plain arrays, which ``np.savez`` can store without pickle."""
@@ -100,7 +108,8 @@ def fit_semantic_model(
     words = words[np.argsort(vocabulary[words])]
     page_count = np.count_nonzero(np.diff(rows.starts))
     idf: FloatArray = np.log((1 + page_count) / (1 + page_counts[words])) + 1
-    weights = _tfidf(_count_matrix(rows, vocabulary, vocabulary[words]), idf)
+    columns = _columns_of(vocabulary, vocabulary[words])
+    weights = _tfidf(_count_matrix(rows, columns, len(words)), idf)
     components = np.zeros((len(words), settings.dimensions), np.float32)
     if len(words) and len(rows):
         vectors = _right_vectors(weights, settings)
@@ -140,19 +149,21 @@ def _right_vectors(weights: csr_array, settings: SemanticSettings) -> Float32Arr
     return right
 
 
-def _count_matrix(counts: SparseRows, vocabulary: HashArray, words: HashArray) -> csr_array:
-    """Return the counts with a column for each of the given words (ascending hashes)."""
-    shape = (len(counts), len(words))
+def _columns_of(vocabulary: HashArray, words: HashArray) -> IndexArray:
+    """Return the place of each word of a vocabulary among ascending words, or NO_COLUMN."""
     if not len(words):
-        return csr_array(shape, dtype=np.float32)
+        return np.full(len(vocabulary), NO_COLUMN, np.int32)
     columns = np.minimum(np.searchsorted(words, vocabulary), len(words) - 1)
-    is_known = words[columns] == vocabulary
-    is_kept = is_known[counts.columns]
-    starts = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(is_kept, out=(ends := np.empty(len(is_kept), np.int64)))
-    starts[1:] = np.append(ends, 0)[counts.starts[1:] - 1]
+    return np.where(words[columns] == vocabulary, columns, NO_COLUMN).astype(np.int32)
+
+
+def _count_matrix(counts: SparseRows, columns: IndexArray, column_count: int) -> csr_array:
+    """Return the counts in the given columns; words with NO_COLUMN are left out."""
+    cell_columns = columns[counts.columns]
+    is_kept = cell_columns != NO_COLUMN
+    starts = np.append(0, np.cumsum(is_kept))[counts.starts]
     values = counts.values[is_kept].astype(np.float32)
-    return csr_array((values, columns[counts.columns[is_kept]], starts), shape=shape)
+    return csr_array((values, cell_columns[is_kept], starts), shape=(len(counts), column_count))
 
 
 def _tfidf(matrix: csr_array, idf: FloatArray) -> csr_array:

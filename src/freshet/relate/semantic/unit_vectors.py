@@ -30,5 +30,5 @@ def unit_rows(vectors: ArrayLike) -> Float32Array:
     is_unit = (np.abs(squares - 1) < _MAX_LENGTH_ERROR) | (squares == 0)
     if is_unit.all():
         return table
-    lengths = np.sqrt(np.where(squares == 0, 1.0, squares))
-    return (table / lengths[:, None]).astype(np.float32)
+    lengths = np.sqrt(np.where(squares == 0, 1.0, squares)).astype(np.float32)
+    return np.asarray(table / lengths[:, None])
