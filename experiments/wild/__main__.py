@@ -70,7 +70,7 @@ def run_experiment(options: argparse.Namespace) -> None:
     figures = StoredFigures()
     if options.safety_net:
         for source in sources:
-            net_size = replace(size, seeds=SAFETY_NET_SEEDS)
+            net_size = replace(size, seeds=options.seeds or SAFETY_NET_SEEDS)
             rows = list(safety_net_rows(options.data, source, net_size, _show_progress))
             figures = with_safety_net(figures, rows)
             store_figures(options, partial(with_safety_net, rows=rows))
@@ -211,7 +211,12 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--replays", action="store_true", help="make the live replays too")
     parser.add_argument(
-        "--safety-net", action="store_true", help="measure the safety net, and nothing else"
+        "--safety-net",
+        action="store_true",
+        help="measure the safety net month by month, also with failing forecasts, and nothing else",
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=0, help=f"seeds of --safety-net; default: {SAFETY_NET_SEEDS}"
     )
     parser.add_argument(
         "--document", type=Path, help="Markdown file whose tables get the stored figures"

@@ -154,7 +154,7 @@ def safety_net_lines(failing: bool, figures: StoredFigures) -> Lines:
     """Yield the guarded policies and those that they mix, with a working or failing forecast."""
     yield (
         "trace", "budget", "how the forecast fails" if failing else "objective", "guarded",
-        "forecast alone", "nutch", "round-robin", "above the best", "in the worst month",
+        "forecast alone", "nutch", "round-robin", "above the best", "month by month",
     )  # fmt: skip
     for row in figures.safety_net:
         if bool(row.failure) == failing:
@@ -162,8 +162,8 @@ def safety_net_lines(failing: bool, figures: StoredFigures) -> Lines:
             shares = (row.guarded, row.default, row.nutch, row.round_robin)
             yield (
                 f"`{row.trace}`, {row.start}", f"{row.budget:.0%}".replace("%", " %"), kind,
-                *map(share, shares),
-                *map(signed_percent, (row.above_best, row.worst_month)),
+                *map(share, shares), signed_percent(row.above_best),
+                ", ".join(map(signed_percent, row.months)),
             )  # fmt: skip
 
 

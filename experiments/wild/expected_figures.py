@@ -70,7 +70,10 @@ def read_figures(path: Path = EXPECTED) -> StoredFigures:
         tuple(WildRow(**row) for row in stored["rows"]),
         tuple(DifferenceRow(**row) for row in stored["differences"]),
         tuple(ReplayResult(**result) for result in stored["replays"]),
-        tuple(SafetyNetRow(**row) for row in stored.get("safety_net", ())),
+        tuple(
+            SafetyNetRow(**{**row, "months": tuple(row["months"])})
+            for row in stored.get("safety_net", ())
+        ),
     )
 
 

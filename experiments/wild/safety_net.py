@@ -1,11 +1,12 @@
 """The guarded policies beside the three that they mix, also with defaults that fail on purpose.
 
-A month is a window of 30 days. A failing default keeps its forecasts and ranks by wrong values.
+The days are split into months of about 30 days. A failing default keeps its forecasts and ranks by
+wrong values.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from freshet.backtest.continuous.daily import crawl_by_day
 from freshet.backtest.continuous.ground_truth import GroundTruth
 from freshet.backtest.cycle_crawl import visits_per_cycle
 from freshet.backtest.metrics import CycleMetrics
+from freshet.core.hashing import TIE_BREAK_RANGE, splitmix64
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.types import FloatArray
 from freshet.engine.local import LocalEngine
@@ -44,6 +46,12 @@ def _favoured(states: PageStates, rows: FloatArray, values: FloatArray) -> Float
     return np.where(states.ids[rows] % 20 == 0, 10.0 + values, 1e-6 * values)
 
 
+def _random(states: PageStates, rows: FloatArray, values: FloatArray) -> FloatArray:
+    """Return numbers that are drawn again after every look at a page."""
+    last_looks = np.nan_to_num(states.last_look[rows]).view(np.uint64)
+    return splitmix64(states.ids[rows].view(np.uint64) + last_looks) / TIE_BREAK_RANGE
+
+
 # What a failing default makes of its values; pages never seen keep the value infinity.
 FAILURES: Mapping[str, ValueChange] = {
     "ranks the other way round": lambda states, rows, values: 1e-6 / (1e-6 + values),
@@ -51,6 +59,7 @@ FAILURES: Mapping[str, ValueChange] = {
         states.ids[rows] % 2 == 0, 1e-6 * values, values
     ),
     "visits only every 20th page": _favoured,
+    "ranks at random": _random,
 }
 
 
@@ -58,9 +67,9 @@ FAILURES: Mapping[str, ValueChange] = {
 class SafetyNetRow:
     """A guarded policy and those that it mixes: ChangeRate or freshness, by the objective.
 
-    ``worst_month`` is the least of the months' shares by which the guarded policy is above (or
-    below, if negative) the best of the three in that month. ``failure`` says how the default was
-    made to fail, empty if it was not.
+    ``months`` are the shares by which the guarded policy is above (or below, if negative) the best
+    of the three in each month. ``failure`` says how the default was made to fail, empty if it was
+    not.
     """
 
     trace: str
@@ -72,7 +81,7 @@ class SafetyNetRow:
     default: float
     nutch: float
     round_robin: float
-    worst_month: float
+    months: tuple[float, ...]
 
     @property
     def above_best(self) -> float:
@@ -134,15 +143,15 @@ def safety_net_row(
 
     >>> figures = np.array([[0.5, 0.4, 0.45], [0.5, 0.5, 0.5], [0.1, 0.2, 0.15], [0.3, 0.3, 0.3]])
     >>> row = safety_net_row("raw", SafetyNetTask("warm", 0.05, ""), "changes", figures)
-    >>> round(row.worst_month, 3), round(row.above_best, 3)
-    (-0.2, -0.1)
+    >>> [round(month, 3) for month in row.months], round(row.above_best, 3)
+    ([0.0, -0.2], -0.1)
     """
-    months = figures[:, :-1] if figures.shape[1] > 1 else figures
+    months = figures[:, :-1]
     best = months[1:].max(axis=0)
     above = np.where(best > 0.0, months[0] / np.where(best > 0.0, best, 1.0) - 1.0, 0.0)
     whole = figures[:, -1].tolist()
     return SafetyNetRow(
-        trace, task.start, task.budget, objective, task.failure, *whole, float(above.min())
+        trace, task.start, task.budget, objective, task.failure, *whole, tuple(above.tolist())
     )
 
 
@@ -200,9 +209,10 @@ def make_fail(policy: BayesPolicy, change: ValueChange) -> None:
 
 
 def monthly_figures(days: Sequence[CycleMetrics]) -> FloatArray:
-    """Return ChangeRate and freshness of every whole month, and of all days."""
-    starts = range(0, len(days) - MONTH_DAYS + 1, MONTH_DAYS)
-    windows = [*(days[start : start + MONTH_DAYS] for start in starts), days]
+    """Return ChangeRate and freshness of every month, and of all days."""
+    month_count = max(1, round(len(days) / MONTH_DAYS))
+    bounds = np.linspace(0, len(days), month_count + 1).round().astype(int).tolist()
+    windows = [*(days[start:end] for start, end in pairwise(bounds)), days]
     changerates = [
         sum(day.changerate * day.visits for day in window) / max(1, sum(d.visits for d in window))
         for window in windows

@@ -13,7 +13,7 @@ from experiments.wild.safety_net import (
     safety_net_tasks,
 )
 
-ROW = SafetyNetRow("raw", "warm", 0.05, "changes", "", 0.49, 0.5, 0.4, 0.3, -0.04)
+ROW = SafetyNetRow("raw", "warm", 0.05, "changes", "", 0.49, 0.5, 0.4, 0.3, (0.01, -0.04))
 
 
 def test_failures_are_tried_on_the_main_traces_only() -> None:
@@ -40,13 +40,13 @@ def test_a_failing_default_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_tables_have_working_and_failing_defaults_apart() -> None:
-    failing = SafetyNetRow("raw", "warm", 0.05, "changes", "fails", 0.39, 0.1, 0.4, 0.3, -0.1)
+    failing = SafetyNetRow("raw", "warm", 0.05, "changes", "fails", 0.39, 0.1, 0.4, 0.3, (-0.1,))
     figures = with_safety_net(StoredFigures(safety_net=(ROW,)), [ROW, failing])
     assert figures.safety_net == (ROW, failing)
     minus = "\N{MINUS SIGN}"
     assert list(TABLES["safety-net"](figures))[1:] == [
         ("`raw`, warm", "5 %", "changes", ".490", ".500", ".400", ".300", f"{minus}2.0 %",
-         f"{minus}4.0 %"),
+         f"+1.0 %, {minus}4.0 %"),
     ]  # fmt: skip
     (line,) = list(TABLES["safety-net-failures"](figures))[1:]
     assert line[2] == "changes: fails"
