@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.schedule.bayes_policy import BayesPolicy
+from freshet.schedule.cadence import CONTINUOUS_CADENCE
 from freshet.schedule.objectives import ObjectiveName, PageScores, days_below_multiplier
 from tests.schedule.bayes_samples import bayes_policy, choose, crawled_policy, pages, visits
 
@@ -291,3 +292,18 @@ def test_chances_at_times_are_those_of_the_scores() -> None:
         assert chances == pytest.approx(expected, rel=1e-4, nan_ok=True)
     later = policy.change_chances(ids[:2], np.array([21.0, 40.0]) * DAY_SECONDS)
     assert (later > chances[:2]).all()
+
+
+def test_fresh_days_after_a_look_follow_from_the_rate_and_shared_events() -> None:
+    policy = BayesPolicy("bayes", objective="freshness", cadence=CONTINUOUS_CADENCE)
+    policy.add(pages(range(8)))
+    everything = np.arange(8)
+    for day in np.arange(0.0, 12.0, 0.5).tolist():
+        policy.learn(visits(everything, day, everything < 4))
+    policy.refit(from_epoch(12.0 * DAY_SECONDS))
+    days = policy.forecast_model.fresh_days_after_look(everything, 30.0)
+    assert days[:4].max() < 1.0
+    assert days[4:].min() > 10.0
+    assert policy.forecast_model.fresh_days_after_look(everything, 0.01) == pytest.approx(
+        0.01, rel=0.1
+    )

@@ -120,8 +120,9 @@ def test_choices_after_events_are_those_of_scoring_all_pages(
         rows = policy.page_states.eligible_rows(moment, HostCaps())
         best_values = np.sort(policy.page_scores(rows, moment).values)[-6:]
         choices = policy.choose(from_epoch(moment), 6, HostCaps())
-        own_values = np.sort(choices.values[~choices.exploratory])
-        assert own_values == pytest.approx(best_values[6 - len(own_values) :], rel=1e-9)
+        own_values = choices.values[~choices.exploratory]
+        are_best = np.isclose(own_values[:, np.newaxis], best_values, rtol=1e-9, atol=0.0)
+        assert are_best.any(axis=1).all()
         assert np.all(choices.values[choices.exploratory] < best_values[0])
         seen = np.append(choices.pages, step % HOSTS * HOST_PAGES + rng.choice(HOST_PAGES, 8))
         changed = np.append(rng.random(6) < 0.3, np.ones(8, np.bool_))

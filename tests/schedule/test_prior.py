@@ -65,14 +65,17 @@ def plain_steps(
     """Return each page's prior by loops over pages."""
     initial = initial_distribution()
     ids = sorted(states.ids.tolist())
-    prior = dict.fromkeys(ids, initial)
+    rows = states.find_rows(np.array(ids))
+    log_likelihoods = states.column("likelihood")[rows].astype(np.float64)
+    likelihoods = dict(zip(ids, np.exp(log_likelihoods), strict=True))
+    prior, collection = dict.fromkeys(ids, initial), initial
     for _ in range(steps):
-        posteriors = {}
+        posteriors, flat_posteriors = {}, []
         for page in ids:
-            row = int(states.find_rows(np.array([page]))[0])
-            weights = prior[page] * np.exp(states.column("likelihood")[row].astype(np.float64))
+            weights, flat_weights = prior[page] * likelihoods[page], collection * likelihoods[page]
             posteriors[page] = weights / weights.sum()
-        collection = 0.98 * sum(posteriors.values()) / len(ids) + 0.02 * initial
+            flat_posteriors.append(flat_weights / flat_weights.sum())
+        collection = 0.98 * sum(flat_posteriors) / len(ids) + 0.02 * initial
         by_site = {}
         for site in {site_of(page) for page in ids}:
             own = [posteriors[page] for page in ids if site_of(page) == site]

@@ -81,5 +81,5 @@ def test_what_pages_showed_themselves_is_learnt_again_from_their_visits(
     rows = np.arange(COUNT)
     scores = [policy._model.page_scores(rows, now) for policy in (before, after)]
     best = [set(np.argsort(-score.values)[: PER_BATCH * BATCHES].tolist()) for score in scores]
-    assert len(best[0] & best[1]) >= 0.85 * PER_BATCH * BATCHES
+    assert len(best[0] & best[1]) >= 0.8 * PER_BATCH * BATCHES
     assert np.abs(scores[0].chances - scores[1].chances).mean() < 0.02

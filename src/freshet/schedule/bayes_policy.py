@@ -73,6 +73,7 @@ class BayesPolicy:
         }
         self.page_states = PageStates(delays, own_columns | dict(columns or {}))
         self._model = ForecastModel(self.page_states, self.objective, cadence, seed)
+        self.forecast_model = self._model
         self._sentinels = Sentinels(self._model)
         self._due_pages = DuePages(self.page_states)
         self._threshold = ValueThreshold(self._model, self._due_pages, self._sentinels)
@@ -152,10 +153,6 @@ class BayesPolicy:
     def page_scores(self, rows: NDArray[Any], seconds: float) -> PageScores:
         """Return ages, chances of a change and values of the pages in some rows."""
         return self._model.page_scores(rows, seconds)
-
-    def days_to_first_change(self, rows: NDArray[Any], gap_days: FloatArray) -> FloatArray:
-        """Return the expected days from a look to the first change, if it came within a gap."""
-        return self._model.days_to_first_change(rows, gap_days)
 
     def forecast(self, pages: PageIdArray, now: datetime, horizons: FloatArray) -> Forecast:
         """Return the chance that known pages are unchanged after each horizon, in days from now.

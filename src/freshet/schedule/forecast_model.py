@@ -178,6 +178,18 @@ class ForecastModel:
         weights = self.posterior.posteriors(likelihood, rows, gap_days, prior)
         return days_to_first_change(gap_days, weights, self.cadence.rates)
 
+    def fresh_days_after_look(self, rows: NDArray[Any], days: float) -> FloatArray:
+        """Return for how many of the days after a look a copy is expected to be fresh."""
+        prior = self.prior.rows_for(self.page_states, rows)
+        likelihood = self.page_states.column("likelihood")
+        weights = self.posterior.posteriors(likelihood, rows, np.zeros(len(rows)), prior)
+        rates = np.broadcast_to(self.cadence.rates, weights.shape)
+        if self.events:
+            event_rates = self.events.event_rates(self.page_states.host[rows])
+            rates = rates + event_rates[:, np.newaxis]
+        fresh_days: FloatArray = (weights * -np.expm1(-rates * days) / rates).sum(axis=1)
+        return fresh_days
+
     def exposure(self, rows: NDArray[Any], now: float) -> Exposure:
         """Return ages in days, hazards of shared events since the last look, and their rates.
 

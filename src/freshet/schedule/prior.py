@@ -82,13 +82,13 @@ class HierarchicalPrior:
         host_rows, hosts = _assign_rows(
             states.host[members], len(states.hosts), 1 + int(sites.max())
         )
-        weights = (INITIAL_SHARE, SITE_WEIGHT, HOST_WEIGHT)
         table, prior_rows = self.rows_for(states, members)
+        whole, weights = np.zeros(len(rows), np.int32), (SITE_WEIGHT, HOST_WEIGHT)
         for _ in range(steps):
+            mean = kernels.posterior_sums(likelihoods, whole, table[:1])[0] / len(rows)
+            collection = (1.0 - INITIAL_SHARE) * mean + INITIAL_SHARE * self._initial
             sums = kernels.posterior_sums(likelihoods, pairs, table[prior_rows])
-            table = kernels.prior_table(
-                sums, pages_per_pair, (sites, hosts), self._initial, weights
-            )
+            table = kernels.prior_table(sums, pages_per_pair, (sites, hosts), collection, weights)
             prior_rows = hosts
         self.table, self._site_rows, self._host_rows = table, site_rows, host_rows
 

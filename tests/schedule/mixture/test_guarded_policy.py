@@ -30,7 +30,7 @@ def guarded_policy(objective: ObjectiveName = "changes") -> GuardedPolicy:
 
 def prefer(policy: GuardedPolicy, row: int) -> None:
     """Make an alternative look much better than the default."""
-    policy.judge.sums[0, :4] = 100, 1, 1, 1
+    policy.judge.sums[:, :4] = (100, 1, 1, 1), (50, 0.5, 0, 0), (50, 0.5, 0, 0)
     policy.judge.sums[row, :6] = 50, 0.5, 30, 30, 0, 0
 
 

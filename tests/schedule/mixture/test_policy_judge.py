@@ -13,7 +13,9 @@ from freshet.schedule.mixture.kernels.policy_judge import (
 )
 from freshet.schedule.mixture.policy_judge import (
     MEMORY_DAYS,
+    MIN_HOLD_DAYS,
     PROBE_SHARE,
+    SUM_COUNT,
     PolicyJudge,
 )
 
@@ -42,7 +44,7 @@ class Looks:
         self.labels = np.array(labels, np.uint8)
         self.intervals = np.full(count, 1_000.0, np.float32)
         self.importance = np.array(importance or [1.0] * count, np.float32)
-        self.sums = np.zeros((3, 9))
+        self.sums = np.zeros((3, SUM_COUNT))
 
     def add(
         self, rows: list[int], changed: list[bool], *, measured: bool = True, days: float = 2.0,
@@ -50,7 +52,7 @@ class Looks:
     ) -> None:  # fmt: skip
         looks = (np.array(rows, np.int32), np.full(len(rows), days),
                  np.full(len(rows), measured), np.array(changed),
-                 np.where(changed, 0.4, 1.0) * days)  # fmt: skip
+                 np.where(changed, 0.4, 1.0) * days, np.full(len(rows), 10.0))  # fmt: skip
         columns = (self.labels, self.intervals, self.importance)
         credit_looks(looks, columns, STEPS, self.sums, (for_freshness, 0.5))
 
@@ -82,7 +84,7 @@ def test_equal_gains_leave_the_default_its_weight() -> None:
 
 
 def test_an_alternative_that_finds_nothing_gets_only_its_probes() -> None:
-    assert judge((20, 10, 0)).weights[1] == pytest.approx(PROBE_SHARE, abs=1e-6)
+    assert judge((20, 10, 0)).weights[1] == pytest.approx(PROBE_SHARE, abs=1e-3)
 
 
 def test_a_few_visits_that_gain_much_more_move_the_weight_to_an_alternative() -> None:
@@ -91,9 +93,36 @@ def test_a_few_visits_that_gain_much_more_move_the_weight_to_an_alternative() ->
     assert weights[0] >= PROBE_SHARE
 
 
-def test_the_better_of_two_good_alternatives_gets_the_visits() -> None:
-    weights = judge((100, 2, 40), (100, 2, 80)).weights
+def test_of_two_good_alternatives_the_preferred_one_gets_the_visits_unless_it_gains_far_less() -> (
+    None
+):
+    assert judge((100, 2, 40), (100, 2, 50)).weights[1] > 0.9
+    assert judge((4, 0.05, 2), (100, 2, 50)).weights[1] > 0.9
+    weights = judge((100, 2, 20), (100, 2, 80)).weights
     assert weights[2] > 0.9 > weights[1] >= PROBE_SHARE
+
+
+def test_visits_are_held_from_a_default_that_failed_then_it_is_tried_again_and_held_longer() -> (
+    None
+):
+    failing = judge((4, 0.05, 3))
+    assert failing.held_until == 1.0 + MIN_HOLD_DAYS
+    failing.sums[0, :4] = 100, 50, 90, 90
+    failing.update(0.9 + MIN_HOLD_DAYS)
+    assert failing.weights[1] > 0.9
+    failing.update(1.0 + MIN_HOLD_DAYS)
+    assert failing.weights[0] > 0.9
+    assert failing.sums.sum() == 0.0
+    failing.sums[0, :6] = 100, 50, 50, 50, 100, 60
+    failing.sums[1, :6] = 4, 0.05, 3, 3, 0, 0
+    failing.update(2.0 + MIN_HOLD_DAYS)
+    assert failing.held_until == 2.0 + 3 * MIN_HOLD_DAYS
+
+
+def test_a_clock_that_is_set_back_makes_no_hold_longer() -> None:
+    failing = judge((4, 0.05, 3))
+    failing.update(-1_000.0)
+    assert failing.held_until <= -1_000.0 + 2 * MIN_HOLD_DAYS
 
 
 def test_changes_that_the_next_look_would_have_found_anyway_do_not_count() -> None:
@@ -107,6 +136,7 @@ def test_evidence_fades_within_a_month_or_two() -> None:
     before = failing.sums[1].copy()
     failing.update(1.0 + MEMORY_DAYS)
     assert failing.sums[1] == pytest.approx(before / np.e)
+    failing.held_until = -np.inf
     failing.update(1.0 + 4 * MEMORY_DAYS)
     assert failing.weights[0] > 0.9
 
@@ -125,17 +155,32 @@ def test_a_judge_continues_from_its_memory() -> None:
     second.resume(first.memory())
     assert np.array_equal(second.weights, first.weights)
     assert second.last_update == first.last_update
+    assert (second.held_until, second.hold_days) == (first.held_until, first.hold_days)
+
+
+def test_while_few_next_looks_are_known_the_gain_is_expected_by_the_rates_of_the_pages() -> None:
+    def weight(expected_days: float) -> float:
+        policy_judge = PolicyJudge(NAMES, gains_fresh_days=True)
+        policy_judge.sums[0] = 53, 21, 23, 23, 41, 83, 200, 72, 470, 100, 900
+        policy_judge.sums[1] = 7, 3, 7, 7, 0, 0, 0, 7, 23, 7, 7 * expected_days
+        policy_judge.update(1.0)
+        return float(policy_judge.weights[1])
+
+    assert weight(9.0) > 0.9
+    assert weight(0.5) < 0.02
 
 
 def test_memory_without_sense_is_ignored() -> None:
     policy_judge = PolicyJudge(NAMES)
     policy_judge.resume({
         "nutch gain": -5.0, "nutch looks": float("nan"), "round-robin gain": float("inf"),
-        "last_update": float("inf"), "multiplier": 3.0,
+        "last_update": float("inf"), "multiplier": 3.0, "held_until": float("nan"),
+        "hold_days": float("inf"),
     })  # fmt: skip
     assert np.isfinite(policy_judge.weights).all()
     assert policy_judge.sums[1].sum() == 0.0
     assert np.isnan(policy_judge.last_update)
+    assert (policy_judge.held_until, policy_judge.hold_days) == (-np.inf, MIN_HOLD_DAYS)
 
 
 def test_a_look_is_credited_to_its_chooser_and_expected_of_the_default() -> None:
@@ -189,23 +234,23 @@ def test_under_freshness_a_found_change_gains_the_days_to_the_next_look_or_chang
 def test_a_found_change_waits_until_the_next_look() -> None:
     looks = Looks([NUTCH, NUTCH])
     looks.add([0, 1], [True, False])
-    assert looks.sums[1, 7:].tolist() == [1.0, 0.0]
+    assert looks.sums[1, 7:].tolist() == [1.0, 0.0, 1.0, 10.0]
     policy_judge = PolicyJudge(NAMES, gains_fresh_days=True)
     policy_judge.update(0.0)
     policy_judge.sums = looks.sums
     policy_judge.update(2.0)
     faded = np.exp(-2.0 / MEMORY_DAYS)
-    assert policy_judge.sums[1, 7:].tolist() == pytest.approx([faded, 2.0 * faded])
+    assert policy_judge.sums[1, 7:9].tolist() == pytest.approx([faded, 2.0 * faded])
     looks.sums = policy_judge.sums
     looks.add([0], [False])
-    assert looks.sums[1, 7:] == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert looks.sums[1, 7:9] == pytest.approx([0.0, 0.0], abs=1e-12)
 
 
 def test_pages_that_the_default_never_visits_again_count_as_fresh_while_they_wait() -> None:
     def weight(*, waiting_days: float, gains_fresh_days: bool) -> float:
         policy_judge = PolicyJudge(NAMES, gains_fresh_days=gains_fresh_days)
-        policy_judge.sums[0] = 100, 50, 50, 50, 100, 300, 400, 20, 60
-        policy_judge.sums[2] = 15, 7, 8, 8, 0, 0, 0, 8, waiting_days
+        policy_judge.sums[0] = 100, 50, 50, 50, 100, 300, 400, 20, 60, 120, 2400
+        policy_judge.sums[2] = 15, 7, 8, 8, 0, 0, 0, 8, waiting_days, 8, 160
         policy_judge.update(1.0)
         return float(policy_judge.weights[2])
 
@@ -221,14 +266,14 @@ def test_what_waits_is_not_part_of_the_memory() -> None:
     first.sums[:] = 1.0
     second.resume(first.memory())
     assert second.sums[:, :7].min() == 1.0
-    assert second.sums[:, 7:].max() == 0.0
+    assert second.sums[:, WAITING : WAITING_DAYS + 1].max() == 0.0
 
 
 def test_pages_that_change_soon_after_a_look_are_not_fresh_while_they_wait() -> None:
     def weight(fresh_days: float) -> float:
         policy_judge = PolicyJudge(NAMES, gains_fresh_days=True)
-        policy_judge.sums[0] = 100, 50, 50, 50, 100, 300, 600, 20, 60
-        policy_judge.sums[1] = 30, 15, 29, 29, 20, fresh_days, 200, 9, 90
+        policy_judge.sums[0] = 100, 50, 50, 50, 100, 300, 600, 20, 60, 120, 2400
+        policy_judge.sums[1] = 30, 15, 29, 29, 20, fresh_days, 200, 9, 90, 29, 580
         policy_judge.update(1.0)
         return float(policy_judge.weights[1])
 
@@ -245,9 +290,9 @@ def test_looks_after_a_found_change_count_by_the_importance_of_their_page() -> N
 def test_the_scale_of_importance_makes_no_difference() -> None:
     def weights(scale: float) -> list[float]:
         policy_judge = PolicyJudge(NAMES, gains_fresh_days=True)
-        policy_judge.sums[0] = 100, 50, 50, 50, 100, 300, 600, 20, 60
-        policy_judge.sums[1] = 30, 15, 25, 25, 20, 150, 200, 9, 90
-        policy_judge.sums[:, [1, 2, 4, 5, 6, 7, 8]] *= scale
+        policy_judge.sums[0] = 100, 50, 50, 50, 100, 300, 600, 20, 60, 120, 2400
+        policy_judge.sums[1] = 30, 15, 25, 25, 20, 150, 200, 9, 90, 25, 500
+        policy_judge.sums[:, [1, 2, 4, 5, 6, 7, 8, 9, 10]] *= scale
         policy_judge.sums[:, 3] *= scale * scale
         policy_judge.update(1.0)
         return policy_judge.weights.tolist()

@@ -7,8 +7,6 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.cadence import CELL_COUNT
 from freshet.schedule.kernels.posterior import RowNumbers
 
-PriorWeights = tuple[float, float, float]
-
 
 @njit(cache=True, nogil=True, fastmath=True)
 def posterior_sums(likelihoods: FloatArray, groups: RowNumbers, priors: FloatArray) -> FloatArray:
@@ -54,29 +52,26 @@ def prior_table(
     sums: FloatArray,
     pages_per_pair: FloatArray,
     group_rows: tuple[IndexArray, IndexArray],
-    initial: FloatArray,
-    weights: PriorWeights,
+    collection: FloatArray,
+    weights: tuple[float, float],
 ) -> FloatArray:
     """Return the distributions of the collection, of sites and of hosts, a row each.
 
     ``sums`` are the posterior sums of pairs of site and host, ``group_rows`` the rows of every
-    pair's site and host in the result. Each level is pulled towards the level above, and the
-    collection towards the ``initial`` distribution.
+    pair's site and host in the result. Sites are pulled towards the ``collection``, and hosts
+    towards their sites.
     """
-    (sites, hosts), (initial_share, site_weight, host_weight) = group_rows, weights
+    (sites, hosts), (site_weight, host_weight) = group_rows, weights
     first_host = sites.max() + 1
     table, counts = np.zeros((hosts.max() + 1, CELL_COUNT)), np.zeros(hosts.max() + 1)
     for pair in range(len(sums)):
-        for level in (np.int32(0), sites[pair], hosts[pair]):
+        for level in (sites[pair], hosts[pair]):
             counts[level] += pages_per_pair[pair]
             add_scaled(table[level], sums[pair], 1.0)
-    for rate in range(CELL_COUNT):
-        fitted_share = (1.0 - initial_share) * table[0, rate] / counts[0]
-        collection = fitted_share + initial_share * initial[rate]
-        table[0, rate] = collection
-        for site in range(1, first_host):
-            total = table[site, rate] + site_weight * collection
-            table[site, rate] = total / (counts[site] + site_weight)
+    table[0] = collection
+    for site in range(1, first_host):
+        add_scaled(table[site], collection, site_weight)
+        table[site] /= counts[site] + site_weight
     for pair in range(len(sums)):
         share = host_weight * pages_per_pair[pair] / counts[hosts[pair]]
         add_scaled(table[hosts[pair]], table[sites[pair]], share)

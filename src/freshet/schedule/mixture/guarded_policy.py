@@ -68,7 +68,11 @@ class GuardedPolicy:
         self.default = BayesPolicy(
             name, objective=objective, cadence=cadence, seed=seed, delays=delays, columns=columns
         )
-        self.judge = PolicyJudge(MIXED_POLICIES, gains_fresh_days=objective == "freshness")
+        for_freshness = objective == "freshness"
+        preferred = MIXED_POLICIES.index("round-robin" if for_freshness else "nutch")
+        self.judge = PolicyJudge(
+            MIXED_POLICIES, gains_fresh_days=for_freshness, preferred=preferred
+        )
         self._page_states = self.default.page_states
         oldest_first = CandidateRanking(self._page_states, PageStates.days_since_look, seed)
         self._alternatives = (
@@ -102,7 +106,10 @@ class GuardedPolicy:
         """Learn from visits, and credit what they found to the policies that chose them."""
         looks, states = self._page_states.add_visits(visits), self._page_states
         kernels.credit_looks(
-            (looks.rows, looks.gap_days, looks.measured, looks.changed, self._fresh_days(looks)),
+            (
+                *(looks.rows, looks.gap_days, looks.measured, looks.changed),
+                *(self._fresh_days(looks), self._expected_days(looks)),
+            ),
             (states.column(LABEL_COLUMN), states.column(INTERVAL_COLUMN), states.importance),
             (
                 NUTCH_STEPS.unchanged_factor,
@@ -226,8 +233,24 @@ class GuardedPolicy:
             is_follow_up = kernels.are_found_changes(labels) & looks.measured & looks.changed
             rows, gaps = looks.rows[is_follow_up], looks.gap_days[is_follow_up]
             if len(rows):
-                fresh_days[is_follow_up] = self.default.days_to_first_change(rows, gaps)
+                model = self.default.forecast_model
+                fresh_days[is_follow_up] = model.days_to_first_change(rows, gaps)
         return fresh_days
+
+    def _expected_days(self, looks: LookBatch) -> FloatArray:
+        """Return for how many days of the month after each look its copy is expected to be fresh.
+
+        It is computed only where a policy chose the look and a change was found.
+        """
+        days = np.zeros(len(looks))
+        if self.judge.gains_fresh_days:
+            labels = self._page_states.column(LABEL_COLUMN)[looks.rows]
+            is_found = kernels.are_chosen(labels) & looks.measured & looks.changed
+            rows = looks.rows[is_found]
+            if len(rows):
+                model, month = self.default.forecast_model, kernels.MAX_FRESH_DAYS
+                days[is_found] = model.fresh_days_after_look(rows, month)
+        return days
 
     def _choose_by_default(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
         choices = self.default.choose(now, k, caps)

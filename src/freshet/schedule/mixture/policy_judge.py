@@ -8,24 +8,34 @@ look, or until the next change if that look found one: its time is expected by t
 So the gain of a policy's visits is the share that found a change, known at once, times the mean
 gain of a found change, known after the next look. A page that waits long for its next look gains
 fresh days meanwhile, so the waiting counts as in a censored sample, for the share of the time that
-copies are fresh. The gain of an alternative is compared with that of the default in the same days,
-by Bayes' rule over a few ratios of the two.
+copies are fresh. As long as few next looks are known, the gain is expected by the rates of the
+pages. The gain of an alternative is compared with that of the default in the same days, by Bayes'
+rule over a few ratios of the two.
+
+If any alternative is clearly better, the default fails, and the visits go to the preferred
+alternative: in a mixture each alternative finds what the others leave, so that their visits say
+little about which is the better one alone. For the same reason a default that has lost its visits
+gains much by the few that are left to it. So the visits are held from it for months, and then it is
+tried again.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from freshet.core.types import FloatArray
 from freshet.schedule.mixture.kernels.policy_judge import (
+    EXPECTED,
     FOLLOW_UP_DAYS,
     FOLLOW_UP_GAIN,
     FOLLOW_UPS,
+    FOUND,
+    FOUND_DAYS,
     GAIN,
     LOOKS,
-    MAX_FRESH_DAYS,
     MEMORY_DAYS,
     SQUARES,
     WAITING,
@@ -41,22 +51,27 @@ GAIN_RATIOS = np.array([0.4, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0,
 IS_BETTER = GAIN_RATIOS > 1.3
 BETTER_CHANCE = 0.01
 MAX_ODDS = 30.0
-# How strongly visits go to the better one of two alternatives that are both better than the
-# default, and the number of visits and follow-ups by which their gains are shrunk to the mean.
-PREFERENCE_EXPONENT = 8.0
+# If the default fails, another alternative than the preferred one gets most of the visits if its
+# visits gain more than so many times as much; the exponent says how sharply.
+PREFERENCE_FACTOR, PREFERENCE_EXPONENT = 2.0, 8.0
+# The number of visits and follow-ups by which gains are shrunk to the mean.
 SHRINKING_VISITS, SHRINKING_FOLLOW_UPS = 10.0, 5.0
-SUM_NAMES = (
-    "looks",
-    "expected",
-    "gain",
-    "squares",
-    "follow_ups",
-    "follow_up_gain",
-    "follow_up_days",
-)
-SUM_COUNT = WAITING_DAYS + 1
+# At such odds visits are held from the default for these days, twice as long each next time.
+HOLDING_ODDS, MIN_HOLD_DAYS, MAX_HOLD_DAYS = 10.0, 60.0, 480.0
+SUM_COLUMNS = {
+    "looks": LOOKS,
+    "expected": EXPECTED,
+    "gain": GAIN,
+    "squares": SQUARES,
+    "follow_ups": FOLLOW_UPS,
+    "follow_up_gain": FOLLOW_UP_GAIN,
+    "follow_up_days": FOLLOW_UP_DAYS,
+    "found": FOUND,
+    "found_days": FOUND_DAYS,
+}
+SUM_COUNT = FOUND_DAYS + 1
 MAX_CHANCE = 0.99
-LAST_UPDATE = "last_update"
+LAST_UPDATE, HELD_UNTIL, HOLD_DAYS = "last_update", "held_until", "hold_days"
 MAX_SUM = 1e18
 
 
@@ -64,16 +79,22 @@ MAX_SUM = 1e18
 class PolicyJudge:
     """Running sums of the visits that each policy chose, and weights; the first is the default.
 
-    The columns of ``sums`` are named by SUM_NAMES: looks that were compared with the look before,
+    The columns of ``sums`` are named by SUM_COLUMNS: looks that were compared with the look before,
     what the default would have gained by them, the importance of pages that they found changed,
-    its squares, later looks at these pages, the gain that these showed, and the days between. After
-    a restart nobody knows who chose the looks before, so two more columns are not part of the
-    memory: found changes that wait for the next look, and the days that they have waited.
+    its squares, later looks at these pages, the gain that these showed, and the days between; the
+    importance once more, with the slower fading of the later looks, and the days to the next
+    change that were expected. After a restart nobody knows who chose the looks before, so two more
+    columns are not part of the memory: found changes that wait for the next look, and the days that
+    they have waited. ``preferred`` is the row of the preferred alternative. Visits are held from
+    the default up to the day ``held_until``, and next time for ``hold_days``.
     """
 
     names: tuple[str, ...]
     gains_fresh_days: bool = False
+    preferred: int = 1
     last_update: float = np.nan
+    held_until: float = -np.inf
+    hold_days: float = MIN_HOLD_DAYS
     sums: FloatArray = field(init=False)
     weights: FloatArray = field(init=False)
 
@@ -96,64 +117,90 @@ class PolicyJudge:
             self.sums = np.maximum(self.sums, 0.0)
             self.sums[:, WAITING_DAYS] += days * self.sums[:, WAITING]
         self.last_update = day
+        if np.isfinite(self.held_until):
+            self._end_hold(day)
         self.weights = self._weights()
 
     def memory(self) -> dict[str, float]:
-        """Return the sums by name."""
-        sums = {
-            f"{self.names[row]} {SUM_NAMES[column]}": float(self.sums[row, column])
-            for row, column in self._remembered()
+        """Return the sums by name, and since when and for how long visits are held."""
+        memory = {
+            f"{self.names[row]} {name}": float(self.sums[row, column])
+            for row, name, column in self._remembered()
         }
-        return sums if np.isnan(self.last_update) else {LAST_UPDATE: self.last_update, **sums}
+        days = {LAST_UPDATE: self.last_update, HELD_UNTIL: self.held_until}
+        memory |= {name: day for name, day in days.items() if np.isfinite(day)}
+        return memory | {HOLD_DAYS: self.hold_days}
 
     def resume(self, memory: Mapping[str, Any]) -> None:
-        """Continue with the sums that ``memory`` returned; other numbers are ignored."""
-        for row, column in self._remembered():
-            number = memory.get(f"{self.names[row]} {SUM_NAMES[column]}", 0.0)
+        """Continue with what ``memory`` returned; numbers that make no sense are ignored."""
+        for row, name, column in self._remembered():
+            number = memory.get(f"{self.names[row]} {name}", 0.0)
             self.sums[row, column] = number if 0.0 < number < MAX_SUM else 0.0
         last_update = memory.get(LAST_UPDATE, np.nan)
         self.last_update = last_update if np.isfinite(last_update) else np.nan
+        held_until = memory.get(HELD_UNTIL, -np.inf)
+        self.held_until = held_until if np.isfinite(held_until) else -np.inf
+        hold_days = memory.get(HOLD_DAYS, MIN_HOLD_DAYS)
+        is_known = MIN_HOLD_DAYS <= hold_days <= MAX_HOLD_DAYS
+        self.hold_days = hold_days if is_known else MIN_HOLD_DAYS
         self.weights = self._weights()
 
-    def _remembered(self) -> Iterator[tuple[int, ...]]:
-        """Return the rows and columns of the sums that survive a restart."""
-        return iter(np.ndindex(len(self.names), len(SUM_NAMES)))
+    def _remembered(self) -> Iterator[tuple[int, str, int]]:
+        """Return the rows of the sums that survive a restart, with names and columns."""
+        for row, (name, column) in product(range(len(self.names)), SUM_COLUMNS.items()):
+            yield row, name, column
+
+    def _end_hold(self, day: float) -> None:
+        """Try the default anew if its hold is over; a clock set back makes no hold longer."""
+        self.held_until = min(self.held_until, day + self.hold_days)
+        if day >= self.held_until:
+            self.held_until = -np.inf
+            self.sums[:] = 0.0
 
     def _weights(self) -> FloatArray:
-        """Return the share of the visits that each policy gets."""
-        odds = np.array([self._odds(row) for row in range(1, len(self.names))])
-        gains = self._mean_gains()[1:]
-        scores = np.append(1.0, odds**2 * (gains / gains.max()) ** PREFERENCE_EXPONENT)
+        """Return the share of the visits that each policy gets, and hold visits if need be."""
+        odds = MAX_ODDS
+        if not np.isfinite(self.held_until):
+            odds = self._failure_odds()
+            if odds >= HOLDING_ODDS and np.isfinite(self.last_update):
+                self.held_until = self.last_update + self.hold_days
+                self.hold_days = min(2.0 * self.hold_days, MAX_HOLD_DAYS)
+        preferences = self._mean_gains()
+        preferences[self.preferred] *= PREFERENCE_FACTOR
+        shares = (preferences[1:] / preferences[1:].max()) ** PREFERENCE_EXPONENT
+        scores = np.append(1.0, odds**2 * shares / shares.sum())
         weights: FloatArray = (
             PROBE_SHARE + (1.0 - len(scores) * PROBE_SHARE) * scores / scores.sum()
         )
         return weights
 
-    def _odds(self, row: int) -> float:
-        """Return the odds that an alternative is clearly better than the default."""
-        prior = np.where(IS_BETTER, BETTER_CHANCE, 1.0 - BETTER_CHANCE)
-        prior /= np.where(IS_BETTER, IS_BETTER.sum(), (~IS_BETTER).sum())
-        looks, expected, gain, squares = self.sums[row, : SQUARES + 1]
-        unit = squares / gain if gain > 0.0 and squares > 0.0 else 1.0
-        changes = min(gain / unit, looks)
+    def _failure_odds(self) -> float:
+        """Return the odds that an alternative, or both together, are clearly better."""
+        evidence = self._evidence()
+        return max(_odds(row) for row in (*evidence[1:], evidence[1:].sum(axis=0)))
+
+    def _evidence(self) -> FloatArray:
+        """Return the looks of each policy, the changes found, and what the default would have.
+
+        The last is the number of changes that would have gained as much as the default does.
+        """
+        looks, expected, gain, squares = self.sums[:, : SQUARES + 1].T
+        has_gain = (gain > 0.0) & (squares > 0.0)
+        units = np.divide(squares, gain, out=np.ones(len(gain)), where=has_gain)
         follow_up_gains = self._follow_up_gains()
-        expected *= follow_up_gains[0] / follow_up_gains[row] / unit
-        chances = np.clip(GAIN_RATIOS * expected / max(looks, 1e-9), 1e-9, MAX_CHANCE)
-        log_likelihood = changes * np.log(chances) + (looks - changes) * np.log1p(-chances)
-        posterior = prior * np.exp(log_likelihood - log_likelihood.max())
-        better, other = posterior[IS_BETTER].sum(), posterior[~IS_BETTER].sum()
-        return float(min(MAX_ODDS, better / max(other, 1e-12)))
+        expected_changes = expected * follow_up_gains[0] / follow_up_gains / units
+        return np.stack((looks, np.minimum(gain / units, looks), expected_changes), axis=1)
 
     def _follow_up_gains(self) -> FloatArray:
-        """Return the mean gain of a change that each policy found, shrunk to that of all."""
+        """Return the mean gain of a change that each policy found, shrunk to what is expected."""
         count, gain = self.sums[:, FOLLOW_UPS], self.sums[:, FOLLOW_UP_GAIN]
         unit = self._importance_unit()
         if self.gains_fresh_days:
             gain = gain + self._fresh_shares(unit) * self.sums[:, WAITING_DAYS]
-        mean_gain = (gain.sum() + 0.5 * unit) / (count.sum() + unit)
+        mean_gain = (gain.sum() + 0.5 * unit) / (count.sum() + unit) * self._expected_ratios(unit)
         shrinking = SHRINKING_FOLLOW_UPS * unit
         gains: FloatArray = (gain + shrinking * mean_gain) / (count + shrinking)
-        return np.minimum(gains, MAX_FRESH_DAYS)
+        return np.minimum(gains, self._expected_days(unit)) if self.gains_fresh_days else gains
 
     def _fresh_shares(self, unit: float) -> FloatArray:
         """Return the share of the days between looks that copies are fresh, shrunk to that of all.
@@ -162,10 +209,26 @@ class PolicyJudge:
         """
         gain, days = self.sums[:, FOLLOW_UP_GAIN], self.sums[:, FOLLOW_UP_DAYS]
         share = (gain.sum() + 0.5 * unit) / (days.sum() + unit)
+        share = np.minimum(1.0, share * self._expected_ratios(unit))
         mean_days = (days.sum() + unit) / (self.sums[:, FOLLOW_UPS].sum() + unit)
         shrinking = SHRINKING_FOLLOW_UPS * unit * mean_days
         shares: FloatArray = (gain + shrinking * share) / (days + shrinking)
         return shares
+
+    def _expected_ratios(self, unit: float) -> FloatArray:
+        """Return the expected fresh days after found changes relative to those of all policies."""
+        if not self.gains_fresh_days:
+            return np.ones(len(self.names))
+        found, days = self.sums[:, FOUND].sum(), self.sums[:, FOUND_DAYS].sum()
+        ratios: FloatArray = self._expected_days(unit) * (found + unit) / (days + unit)
+        return ratios
+
+    def _expected_days(self, unit: float) -> FloatArray:
+        """Return the expected fresh days after a found change, shrunk to those of all policies."""
+        found, days = self.sums[:, FOUND], self.sums[:, FOUND_DAYS]
+        mean_days = (days.sum() + unit) / (found.sum() + unit)
+        expected: FloatArray = (days + unit * mean_days) / (found + unit)
+        return expected
 
     def _importance_unit(self) -> float:
         """Return the usual importance of pages that visits found changed, 1 without any."""
@@ -175,7 +238,20 @@ class PolicyJudge:
     def _mean_gains(self) -> FloatArray:
         """Return the mean gain of each policy's visits, shrunk to that of the alternatives."""
         looks, gain = self.sums[:, LOOKS], self.sums[:, GAIN]
-        mean_gain = (gain[1:].sum() + 0.5) / (looks[1:].sum() + 1.0)
+        unit = self._importance_unit()
+        mean_gain = (gain[1:].sum() + 0.5 * unit) / (looks[1:].sum() + 1.0)
         shares = (gain + SHRINKING_VISITS * mean_gain) / (looks + SHRINKING_VISITS)
         gains: FloatArray = shares * self._follow_up_gains()
         return gains
+
+
+def _odds(evidence: FloatArray) -> float:
+    """Return the odds of clearly more changes than expected, by looks, changes and expectation."""
+    prior = np.where(IS_BETTER, BETTER_CHANCE, 1.0 - BETTER_CHANCE)
+    prior /= np.where(IS_BETTER, IS_BETTER.sum(), (~IS_BETTER).sum())
+    looks, changes, expected = evidence
+    chances = np.clip(GAIN_RATIOS * expected / max(looks, 1e-9), 1e-9, MAX_CHANCE)
+    log_likelihood = changes * np.log(chances) + (looks - changes) * np.log1p(-chances)
+    posterior = prior * np.exp(log_likelihood - log_likelihood.max())
+    better, other = posterior[IS_BETTER].sum(), posterior[~IS_BETTER].sum()
+    return float(min(MAX_ODDS, better / max(other, 1e-12)))

@@ -14,9 +14,15 @@ CHOOSER_BITS = 2
 CHOOSER_MASK = (1 << CHOOSER_BITS) - 1
 CHANGED_BIT = 1 << (2 * CHOOSER_BITS)
 LOOKS, EXPECTED, GAIN, SQUARES, FOLLOW_UPS, FOLLOW_UP_GAIN, FOLLOW_UP_DAYS = range(7)
-WAITING, WAITING_DAYS = 7, 8
+WAITING, WAITING_DAYS, FOUND, FOUND_DAYS = range(7, 11)
 MEMORY_DAYS = 30.0
 MAX_FRESH_DAYS = 30.0
+
+
+def are_chosen(labels: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which labels are those of pages whose pending visit a policy chose."""
+    chosen: NDArray[np.bool_] = (labels & CHOOSER_MASK) > 0
+    return chosen
 
 
 def are_found_changes(labels: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -36,11 +42,12 @@ def credit_looks(
 ) -> None:
     """Update labels and adaptive intervals look by look, and add to the sums of the choosers.
 
-    The last column of ``looks`` has the days for which the copy of the look before was fresh.
-    ``options`` are whether gains are fresh days, and the share of the default's sums that remains
-    after each of its looks.
+    The last two columns of ``looks`` have the days for which the copy of the look before was fresh,
+    and the days to the next change that are expected after a change was found. ``options`` are
+    whether gains are fresh days, and the share of the default's sums that remains after each of its
+    looks.
     """
-    rows, gap_days, measured, changed, fresh_days = looks
+    rows, gap_days, measured, changed, fresh_days, expected_days = looks
     labels, intervals, importance = columns
     unchanged_factor, changed_factor, shortest, longest = interval_steps
     for_freshness, retention = options
@@ -64,6 +71,8 @@ def credit_looks(
         if chooser > 0:
             gain = importance[row] if found_change else 0.0
             add_look(sums, chooser - 1, gain, retention)
+            sums[chooser - 1, FOUND] += gain
+            sums[chooser - 1, FOUND_DAYS] += gain * expected_days[look]
 
 
 @njit(cache=True)
