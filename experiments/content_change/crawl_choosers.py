@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from experiments.content_change.crawl_log import CrawlLog, chance_since, labels_of_looks
-from experiments.content_change.pooled import PooledSettings, chance_of_change
+from experiments.content_change.pooled import LOOK_FEATURES, PooledSettings, chance_of_change
 from experiments.content_change.protocol import (
     NO_SELECTION,
     SELECTIONS,
@@ -164,7 +164,8 @@ class PooledForecast:
         """Return the chances at a step, by what the crawl saw before."""
         if self._settings.is_training_step(step):
             labels = np.concatenate(self._labels)
-            self._model = PooledSettings().make_model().fit(np.concatenate(self._rows), labels)
+            model = PooledSettings().make_model(LOOK_FEATURES)
+            self._model = model.fit(np.concatenate(self._rows), labels)
         pages = np.arange(log.recorded.page_count, dtype=np.int32)
         if self._model is None:
             return np.full(len(pages), EQUAL_CHANCE)

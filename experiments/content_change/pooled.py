@@ -1,5 +1,6 @@
 """The pooled model: one gradient boosting over all pages, trained anew now and then on the past."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +12,14 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.features.kernels.row_pairs import count_differences
 from freshet.features.look_patterns import PATTERN_NAMES, LookPatterns
 from freshet.features.measured_looks import looks_of_grid
+from freshet.features.text_patterns import TEXT_PATTERN_NAMES, text_patterns
 from freshet.features.visit_features import FEATURE_NAMES, FeatureArray, VisitFeatures
 from freshet.predict.pooled_forecaster import PooledForecaster
 
 POOLED = "pooled"
 SKIPPED_STEPS = 10
-STEP_FEATURES = (*FEATURE_NAMES, *PATTERN_NAMES)
+LOOK_FEATURES = (*FEATURE_NAMES, *PATTERN_NAMES)
+STEP_FEATURES = (*LOOK_FEATURES, *TEXT_PATTERN_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +27,14 @@ class PooledSettings:
     """The size of the model, and every how many steps it is trained anew."""
 
     steps_between_trainings: int = 14
-    rounds: int = 150
+    rounds: int = 120
     learning_rate: float = 0.04
     leaves: int = 15
     min_leaf: int = 40
     column_share: float = 0.4
     l2: float = 5.0
 
-    def make_model(self) -> PooledForecaster:
+    def make_model(self, feature_names: Sequence[str] = STEP_FEATURES) -> PooledForecaster:
         """Return the model before training; a model of many pages needs no calibration."""
         return PooledForecaster(
             self.rounds,
@@ -41,7 +44,7 @@ class PooledSettings:
             self.column_share,
             self.l2,
             calibration="none",
-            feature_names=STEP_FEATURES,
+            feature_names=feature_names,
             threads=1,
         )
 
@@ -89,7 +92,8 @@ def step_features(
     features = np.full((grid.page_count, grid.step_count, rows.shape[1]), np.nan, np.float32)
     is_next = steps > 0
     features[looks.pages[is_next], steps[is_next] - 1] = rows[is_next]
-    return features[:, : labels.shape[1]]
+    known_steps = features[:, : labels.shape[1]]
+    return np.concatenate([known_steps, text_patterns(grid, labels)], axis=2)
 
 
 def changed_words(grid: ContentGrid) -> FloatArray:

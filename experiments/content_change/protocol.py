@@ -150,7 +150,10 @@ def mean_weights(related: RelatedPages) -> FloatArray:
 def _problems(task: ForecastTask, related: RelatedPages) -> Iterator[ExpertProblem]:
     horizon = task.settings.horizon
     settings = FeatureSettings(
-        task.settings.window, horizon=horizon, unigrams=UnigramKernel.NEARNESS
+        task.settings.window,
+        horizon=horizon,
+        unigrams=UnigramKernel.NEARNESS_AND_CHANGE,
+        with_usual_text=True,
     )
     builder = ExpertFeatureBuilder(task.grid, task.labels, settings)
     steps = task.labels.shape[1]
@@ -160,4 +163,5 @@ def _problems(task: ForecastTask, related: RelatedPages) -> Iterator[ExpertProbl
             task.labels[features.page].astype(np.int8),
             np.ascontiguousarray(features.gram[:, :steps, :steps]),
             features.weights,
+            features.own_chances[:steps],
         )

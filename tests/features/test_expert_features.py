@@ -42,6 +42,7 @@ def cosine(a: FloatArray, b: FloatArray) -> float:
         FeatureSettings(6),
         FeatureSettings(4, window=3, horizon=2),
         FeatureSettings(unigrams=UnigramKernel.NEARNESS),
+        FeatureSettings(unigrams=UnigramKernel.NEARNESS_AND_CHANGE, with_usual_text=True),
     ],
 )
 def test_a_hidden_future_changes_no_feature(settings: FeatureSettings) -> None:
@@ -50,6 +51,7 @@ def test_a_hidden_future_changes_no_feature(settings: FeatureSettings) -> None:
         cut = features_of_pages(settings, known_until=step)
         np.testing.assert_array_equal(cut.dense, full.dense[:, : step + 1])
         np.testing.assert_array_equal(cut.gram, full.gram[:, : step + 1, : step + 1])
+        np.testing.assert_array_equal(cut.own_chances, full.own_chances[: step + 1])
 
 
 def test_features_are_those_of_the_definitions() -> None:

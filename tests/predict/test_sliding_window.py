@@ -162,7 +162,23 @@ def test_results_do_not_depend_on_the_number_of_workers() -> None:
         )
 
 
+def test_the_chance_of_the_past_counts_as_much_as_it_was_right() -> None:
+    problem = problem_of(page_like_experts(1, steps=80))
+    known = np.where(problem.labels == 1, 0.9, 0.1)
+    alone, helped, misled = (
+        SlidingExperts(replace(problem, own_chances=chances), SETTINGS).forecast(
+            ForecastMethod.SINGLE_EXPERT
+        )
+        for chances in (None, known, 1 - known)
+    )
+    np.testing.assert_array_equal(helped.classes[50:], problem.labels[50:])
+    np.testing.assert_allclose(misled.probabilities[60:], alone.probabilities[60:], atol=0.02)
+    np.testing.assert_array_equal(misled.classes[60:], alone.probabilities[60:] > 0.5)
+
+
 def test_shapes_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(BadInputError, match="own_chances"):
+        ExpertProblem(np.zeros((1, 6, 1)), np.zeros(6, np.int8), own_chances=np.zeros(5))
     with pytest.raises(BadInputError, match="labels"):
         ExpertProblem(np.zeros((1, 6, 1)), np.zeros(5, np.int8))
     with pytest.raises(BadInputError, match="the page itself"):

@@ -15,11 +15,20 @@ import numpy as np
 from freshet.core.content.content_grid import ContentGrid
 from freshet.core.content.related_pages import RelatedPages
 from freshet.core.types import FloatArray, IndexArray
+from freshet.features.alike_steps import (
+    alike_frequency,
+    change_likeness,
+    row_sums,
+    step_ages,
+    window_weights,
+)
 from freshet.features.event_series import shifted, window_mean
+from freshet.features.latest_changes import LatestChanges, latest_changes
 from freshet.features.version_products import VersionProducts
 
 TRAINING_STEPS = 50
 NEARNESS_WEIGHT, NEARNESS_SCALE = 2.0, 1e-3
+CHANGE_WEIGHT = 4.0
 _TINY = 1e-12
 
 
@@ -28,21 +37,28 @@ class UnigramKernel(StrEnum):
 
     ``dot`` is their dot product, as in the paper. Between the versions of a real page it is nearly
     constant, because most words stay; ``nearness`` falls with their squared distance, so that a
-    text that comes back is recognised.
+    text that comes back is recognised. ``nearness_and_change`` adds the cosine of the latest
+    changes of both steps, so that a variant that comes back is recognised in an edited text.
     """
 
     DOT = "dot"
     NEARNESS = "nearness"
+    NEARNESS_AND_CHANGE = "nearness_and_change"
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureSettings:
-    """The sizes of the paper: training steps n, regression window l and prediction interval."""
+    """The sizes of the paper: training steps n, regression window l and prediction interval.
+
+    ``with_usual_text`` adds a feature that the paper does not have: the mean nearness of the
+    present text to those of the n steps before.
+    """
 
     training_steps: int = TRAINING_STEPS
     window: int = 1
     horizon: int = 1
     unigrams: UnigramKernel = UnigramKernel.DOT
+    with_usual_text: bool = False
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -53,6 +69,7 @@ class FeatureSettings:
             *(f"distance_now_{lag}" for lag in lags),
             *(f"distance_then_{lag}" for lag in lags),
             *(f"changed_{lag}" for lag in lags),
+            *(("usual_text",) if self.with_usual_text else ()),
         )
 
     @property
@@ -73,6 +90,8 @@ class ExpertFeatures:
 
     ``dense[expert, step, feature]``, the features being ``names``; the features of a relation are
     0 for the page itself. ``gram[expert, step, step]`` compares the unigram distributions.
+    ``own_chances[step]`` is how often the page changed in the training window after latest changes
+    like the present one.
     """
 
     page: int
@@ -81,6 +100,7 @@ class ExpertFeatures:
     names: tuple[str, ...]
     dense: FloatArray
     gram: FloatArray
+    own_chances: FloatArray
 
 
 class ExpertFeatureBuilder:
@@ -95,6 +115,8 @@ class ExpertFeatureBuilder:
     ) -> None:
         self.settings = settings or FeatureSettings()
         self._products = VersionProducts(grid)
+        self._text_hashes = np.append(grid.text_hashes, np.uint64(0))
+        self._labels = labels
         self._events = known_events(labels, grid.step_count)
         self._frequencies = np.nan_to_num(window_mean(self._events, self.settings.training_steps))
         self._squares = self._square_norms()
@@ -114,7 +136,8 @@ class ExpertFeatureBuilder:
             gram[place] = self._compare_steps(expert)
         all_experts = np.concatenate([[page], experts]).astype(np.int32)
         all_weights = np.concatenate([[1.0], weights])
-        return ExpertFeatures(page, all_experts, all_weights, names, dense, gram)
+        chances = self._own_chances(page)
+        return ExpertFeatures(page, all_experts, all_weights, names, dense, gram, chances)
 
     def build_all(
         self, pages: Sequence[int] | IndexArray, related: RelatedPages
@@ -127,7 +150,22 @@ class ExpertFeatureBuilder:
     def _compare_steps(self, page: int) -> FloatArray:
         """Return how alike the unigram distributions of a page are at any two steps."""
         gram = self._products.gram(page)
-        return nearness(gram) if self.settings.unigrams == UnigramKernel.NEARNESS else gram
+        if self.settings.unigrams == UnigramKernel.DOT:
+            return gram
+        if self.settings.unigrams == UnigramKernel.NEARNESS:
+            return nearness(gram)
+        return nearness(gram) + CHANGE_WEIGHT * self._latest_changes(page).cosines
+
+    def _latest_changes(self, page: int) -> LatestChanges:
+        versions = self._products.versions[page]
+        return latest_changes(self._products.gram(page), self._text_hashes[versions], versions)
+
+    def _own_chances(self, page: int) -> FloatArray:
+        """Return how often the page changed after latest changes like that of each step."""
+        unknown = np.full(self.settings.horizon, -1, np.int32)
+        labels = np.concatenate([self._labels[page], unknown])
+        weights = window_weights(labels, self.settings.horizon, self.settings.training_steps)
+        return alike_frequency(weights, change_likeness(self._latest_changes(page)), labels)
 
     def _own_features(self, page: int) -> FloatArray:
         """Return the features 1, 3, 4 and 5 of a page, by step; they are computed once."""
@@ -145,6 +183,9 @@ class ExpertFeatureBuilder:
             *(self._distances(page, lag, lag + horizon) for lag in lags),
             *(np.nan_to_num(shifted(events, lag - 1))[0] for lag in lags),
         ]
+        if self.settings.with_usual_text:
+            steps = self.settings.training_steps
+            columns.append(usual_text(nearness(self._products.gram(page)), steps))
         return np.stack(columns, axis=1)
 
     def _relation_features(self, page: int, expert: int) -> FloatArray:
@@ -227,3 +268,15 @@ def nearness(gram: FloatArray) -> FloatArray:
     scale = NEARNESS_SCALE * float(squares[first].sum()) or 1.0
     similarities: FloatArray = NEARNESS_WEIGHT * np.exp(-distances / scale)
     return similarities
+
+
+def usual_text(likeness: FloatArray, steps: int) -> FloatArray:
+    """Return how alike the text of each step is to those of the ``steps`` steps before, on average.
+
+    >>> usual_text(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), 2).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    ages = step_ages(len(likeness))
+    is_before = (ages > 0) & (ages <= steps)
+    counts = np.maximum(is_before.sum(axis=1), 1)
+    return np.asarray(row_sums(likeness * is_before) / counts, np.float64)

@@ -23,12 +23,15 @@ class ExpertProblem:
     ``gram[expert, step, step]`` has the dot products of the term distributions of two steps, or is
     None. ``labels[step]`` is 0, 1, or -1 if unknown; a label must follow from what is known
     ``horizon`` steps later. ``weights`` are the relation weights; None weighs all by 1.
+    ``own_chances[step]`` is a chance of 1 from the page's own past, with which the chances of
+    every method are pooled; the class then follows from the chance. None leaves both as they are.
     """
 
     dense: FloatArray
     labels: LabelArray
     gram: FloatArray | None = None
     weights: FloatArray | None = None
+    own_chances: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Raise BadInputError if the shapes do not fit."""
@@ -45,6 +48,8 @@ class ExpertProblem:
             expected.append((self.gram, (experts, steps, steps), "gram"))
         if self.weights is not None:
             expected.append((self.weights, (experts,), "weights"))
+        if self.own_chances is not None:
+            expected.append((self.own_chances, (steps,), "own_chances"))
         for array, shape, name in expected:
             if array.shape != shape:
                 raise BadInputError(f"{name} has the shape {array.shape} instead of {shape}")

@@ -2,7 +2,8 @@
 
 The setting of Radinsky and Bennett (2013, sections 5 and 7): train on the previous n steps, predict
 the next. Departures: C is chosen by past predictions, Hedge learns
-the weights of experts, and every method has probabilities, calibrated on its own past decisions.
+the weights of experts, and every method has probabilities, calibrated on its own past decisions and
+pooled with a chance from the page's own past if the problem has one, both weighted by past losses.
 """
 
 import os
@@ -40,6 +41,7 @@ DEFAULT_PENALTY = 0.03
 TIE_BREAK = 1e-6
 CALIBRATION_WINDOWS = 2
 BATCH_PER_WORKER = 4
+LEAST_CHANCE = 0.01
 
 
 class ForecastMethod(StrEnum):
@@ -212,12 +214,37 @@ class SlidingExperts:
             majority_classes(self._counts, self._previous),
             scores > 0,
         )
+        if self._problem.own_chances is not None:
+            probabilities = self._pool(probabilities, self._problem.own_chances)
+            classes = np.where(fallback | (probabilities == 0.5), classes, probabilities > 0.5)
         return StepForecasts(
             scores,
             classes.astype(np.int8),
             np.where(fallback, self._counts.smoothed, probabilities),
             votes,
         )
+
+    def _pool(self, chances: FloatArray, own_chances: FloatArray) -> FloatArray:
+        """Return the chances whose log-odds are the mean of two forecasts, weighted by Hedge.
+
+        The losses of Hedge are the past log-losses of the two.
+        """
+        is_judged = (self._labels >= 0) & ~np.isnan(chances)
+        logits, own_logits = _logits(np.where(is_judged, chances, 0.5)), _logits(own_chances)
+        signs = np.where(self._labels == 1, -1.0, 1.0)
+        surplus = np.logaddexp(0.0, signs * logits) - np.logaddexp(0.0, signs * own_logits)
+        past_surplus = past_sums(np.where(is_judged, surplus, 0.0), self._settings.horizon)
+        own_weights = _chances(self._settings.learning_rate * past_surplus)
+        return _chances(own_weights * own_logits + (1 - own_weights) * _logits(chances))
+
+
+def _logits(chances: FloatArray) -> FloatArray:
+    bounded = np.clip(chances, LEAST_CHANCE, 1 - LEAST_CHANCE)
+    return np.asarray(np.log(bounded / (1 - bounded)), np.float64)
+
+
+def _chances(logits: FloatArray) -> FloatArray:
+    return np.asarray(0.5 + 0.5 * np.tanh(0.5 * logits), np.float64)
 
 
 def choose_penalties(
