@@ -11,7 +11,9 @@ from freshet.core.types import Float32Array
 from freshet.relate.semantic.kernels.neighbour_table import merge_rows, merge_rows_and_columns
 from freshet.relate.semantic.neighbour_table import NeighbourTable
 
-_TILE_ROWS = 512
+# Products of this shape are computed fastest, and stay in the cache while they are merged.
+_TILE_ROWS, _TILE_COLUMNS = 2048, 1024
+_MIN_ROWS = 256
 _MAX_BLOCK, _MIN_BLOCK, _BLOCKS = 4096, 512, 16
 # Not a page: the rows of a block are queries.
 NO_PAGE = -1
@@ -48,12 +50,13 @@ class CpuSearch:
         def compare(span: Span) -> None:
             rows = np.arange(*span, dtype=np.int32)
             no_pages = np.full(len(rows), NO_PAGE, np.int32)
-            buffer = np.empty(len(rows) * _MAX_BLOCK, np.float32)
-            for first, end in spans(0, len(vectors), _MAX_BLOCK):
+            buffer = np.empty(len(rows) * _TILE_COLUMNS, np.float32)
+            for first, end in spans(0, len(vectors), _TILE_COLUMNS):
                 products = multiply(queries[slice(*span)], vectors[first:end], buffer)
                 merge_rows(products, rows, no_pages, first, table)
 
-        self.run_rounds(compare, [spans(0, len(queries), _TILE_ROWS)])
+        size = max(_MIN_ROWS, -(-len(queries) // self.workers))
+        self.run_rounds(compare, [spans(0, len(queries), min(size, _TILE_ROWS))])
 
     def run_rounds(self, work: Callable[[Span], None], rounds: Iterable[list[Span]]) -> None:
         """Do work for all items of a round with all threads, one round after another."""
@@ -84,15 +87,15 @@ def _compare_blocks(
     vectors: Float32Array, rows: Span, columns: Span, table: NeighbourTable
 ) -> None:
     """Merge the cosines of two blocks of pages, which are the same or have no page in common."""
-    others = vectors[slice(*columns)]
-    buffer = np.empty(min(_TILE_ROWS, rows[1] - rows[0]) * len(others), np.float32)
-    for first, end in spans(*rows, _TILE_ROWS):
-        products = multiply(vectors[first:end], others, buffer)
-        pages = np.arange(first, end, dtype=np.int32)
-        if rows == columns:
-            merge_rows(products, pages, pages, columns[0], table)
-        else:
-            merge_rows_and_columns(products, pages, columns[0], table)
+    buffer = np.empty(min(_TILE_ROWS, rows[1] - rows[0]) * _TILE_COLUMNS, np.float32)
+    for first_row, end_row in spans(*rows, _TILE_ROWS):
+        pages = np.arange(first_row, end_row, dtype=np.int32)
+        for first, end in spans(*columns, _TILE_COLUMNS):
+            products = multiply(vectors[first_row:end_row], vectors[first:end], buffer)
+            if rows == columns:
+                merge_rows(products, pages, pages, first, table)
+            else:
+                merge_rows_and_columns(products, pages, first, table)
 
 
 def multiply(rows: Float32Array, columns: Float32Array, buffer: Float32Array) -> Float32Array:
