@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from freshet.core.tables import DAY_SECONDS
 from freshet.features.kernels.visit_features import FEATURE_COUNT
 from freshet.features.measured_looks import looks_of_grid
 from freshet.features.visit_features import FEATURE_NAMES, FEATURES, FeatureArray, VisitFeatures
+from freshet.predict.chance_correction import FORECAST_COLUMN
 from tests.core.content.test_content_grid import small_grid
 
 START = 20_000.0
@@ -50,6 +52,13 @@ def random_looks(count: int, *, seed: int) -> MeasuredLooks:
 def test_every_feature_is_named_and_described() -> None:
     assert len(FEATURES) == FEATURE_COUNT
     assert all(FEATURES.values())
+
+
+def test_the_reference_lists_every_feature() -> None:
+    text = (Path(__file__).parents[2] / "docs/reference/change-features.md").read_text("utf-8")
+    for name, meaning in FEATURES.items():
+        assert f"| `{name}` | {meaning} |" in text
+    assert f"| `{FORECAST_COLUMN}` |" in text
 
 
 def test_nothing_is_known_before_the_first_look() -> None:

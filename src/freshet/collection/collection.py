@@ -200,9 +200,14 @@ class Collection(CollectionStore):
             self, by=by, source=source, tag=tag, engine=engine, progress=progress
         )
 
-    def learn(self, *, progress: ProgressCallback = ignore_progress) -> LearningResult:
-        """Learn how to correct the default forecast, validate the model, and store it."""
-        return learn_changes(self, progress=progress)
+    def learn(
+        self, *, estimators: Sequence[str] = (), progress: ProgressCallback = ignore_progress
+    ) -> LearningResult:
+        """Learn how to correct the default forecast, validate the model, and store it.
+
+        ``estimators`` are tried instead of those of the settings: ``trees``, or classes of yours.
+        """
+        return learn_changes(self, estimators=estimators, progress=progress)
 
     def mask(self, page: StoredPage) -> Mask:
         """Return the mask of a page: what is hidden before its versions are compared."""

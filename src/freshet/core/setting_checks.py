@@ -22,6 +22,8 @@ FORMULA_WORDS = (
     "log", "exp", "pow",
 )  # fmt: skip
 MODEL_SUFFIX = ".json"
+TREES = "trees"
+"""The name of the estimator that Freshet has: boosted trees."""
 POLICY_FORMS = (
     f"one of {', '.join(LIVE_POLICY_NAMES)}, a formula such as t * X,"
     f" a model file (*{MODEL_SUFFIX}), or a policy of your own (module:Class)"
@@ -135,6 +137,19 @@ def check_policy(value: str) -> str:
     if is_policy or is_own_class(value, "freshet.policies"):
         return ""
     return f"must be {POLICY_FORMS}"
+
+
+def check_estimators(values: tuple[str, ...]) -> str:
+    """Refuse an empty list and names that are neither ``trees`` nor a class.
+
+    >>> check_estimators(("trees", "mymodels:Forest")), check_estimators(("tree",))
+    ('', "'tree' is not an estimator; use trees, or a class of your own (module:Class)")
+    """
+    advice = "use trees, or a class of your own (module:Class)"
+    for name in values:
+        if name != TREES and not is_own_class(name, "freshet.estimators"):
+            return f"{name!r} is not an estimator; {advice}"
+    return "" if values else f"must not be empty; {advice}"
 
 
 def looks_like_formula(text: str) -> bool:

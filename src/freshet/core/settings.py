@@ -22,6 +22,7 @@ from freshet.core.setting_checks import (
     check_budget,
     check_cookies,
     check_counts_as,
+    check_estimators,
     check_headers,
     check_not_negative,
     check_one_line,
@@ -213,6 +214,11 @@ class Settings:
         "",
         "how visits are planned: by name, formula, model or module:Class; empty: by the objective",
         check_policy,
+    )
+    estimators: tuple[str, ...] = _setting(
+        ("trees",),
+        "what 'freshet learn' tries: trees, or a class of your own (module:Class)",
+        check_estimators,
     )
     budget: str = _setting("500/day", f"page requests a day: {BUDGET_FORMS}", check_budget)
     archive: ArchiveSettings = field(default_factory=ArchiveSettings)

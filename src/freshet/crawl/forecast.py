@@ -8,7 +8,7 @@ from math import exp, expm1
 import numpy as np
 
 from freshet.core.clock import to_epoch
-from freshet.core.errors import UsageError
+from freshet.core.errors import OwnClassError, UsageError
 from freshet.core.humanize import change_interval_text, percent_text
 from freshet.core.settings import Settings
 from freshet.core.tables import DAY_SECONDS, PageIdArray, PolicyExplanation, SharedEventReport
@@ -189,9 +189,12 @@ def forecasts(
     choice = choose_model(collection.models_folder)
     if choice.model is not None and is_switched_off(catalog, choice.model):
         choice = ModelChoice(problem=SWITCHED_OFF)
-    if choice.model is not None:
-        learned = LearnedForecast(choice.model, catalog)
-        survival = _learned_survival(learned, policy, ids, now, survival)
+    if choice.usable is not None:
+        learned = LearnedForecast(choice.usable, catalog)
+        try:
+            survival = _learned_survival(learned, policy, ids, now, survival)
+        except OwnClassError as error:
+            choice = ModelChoice(problem=str(error))
     last_visits = catalog.last_visits([page.id for page in pages])
     visits = [last_visits[page.id].visit if page.id in last_visits else None for page in pages]
     links = _expected_links(collection, ids.tolist(), now, np.array(HORIZONS_DAYS))

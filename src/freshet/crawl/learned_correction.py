@@ -6,6 +6,9 @@ alone. If the policy alone has been better lately, the factors are switched off.
 """
 
 import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from math import isfinite
@@ -16,6 +19,7 @@ import numpy as np
 from freshet.archive.catalog.catalog import Catalog
 from freshet.core.clock import to_epoch
 from freshet.core.content.measured_looks import MeasuredLooks
+from freshet.core.errors import OwnClassError
 from freshet.core.policy import CorrectablePolicy, Policy
 from freshet.core.tables import PageIdArray, PageTable
 from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_model
@@ -24,6 +28,8 @@ from freshet.predict.change_model import CHANGE_MODEL_FILE, ChangeModel
 from freshet.predict.forecast_scores import LEAST_CHANCE, log_losses
 from freshet.record.collection_store import MODELS_FOLDER, CollectionStore
 from freshet.record.fault_isolation import isolate_faults
+
+log = logging.getLogger(__name__)
 
 LEARNED_FORECAST_NOTE = "learned forecast"
 REFRESH_INTERVAL = timedelta(hours=1)
@@ -104,9 +110,10 @@ class LearnedCorrection:
     def refresh(self, policy: Policy, now: datetime) -> None:
         """Look for a new model and compute all factors."""
         self._refreshed = now
-        with isolate_faults("applying it", "the learned model"):
+        with self._isolate_faults("applying it", policy):
             self._load_if_changed(policy)
             self._set_factors(policy, now)
+        with isolate_faults("saving its status", "the learned model"):
             self.save(now)
 
     def add_pages(self, pages: PageTable) -> None:
@@ -124,7 +131,7 @@ class LearnedCorrection:
         """Compare both forecasts on the looks just recorded, which the policy must not know yet."""
         if self._forecast is None or not isinstance(policy, CorrectablePolicy):
             return
-        with isolate_faults("learning new looks", "the learned model"):
+        with self._isolate_faults("learning new looks", policy):
             was_in_use = self.in_use
             looks, features = self._forecast.features.learn_new_looks()
             self._compare(policy, looks, features)
@@ -152,9 +159,20 @@ class LearnedCorrection:
 
     def apply_to_preview(self, policy: Policy, now: datetime) -> None:
         """Give a policy the factors that a crawl would use now; nothing is stored."""
-        with isolate_faults("applying it", "the learned model"):
+        with self._isolate_faults("applying it", policy):
             self._load_if_changed(policy)
             self._set_factors(policy, now)
+
+    @contextmanager
+    def _isolate_faults(self, task: str, policy: Policy) -> Iterator[None]:
+        """Log faults and go on; a class of the user that fails is not used until the next model."""
+        with isolate_faults(task, "the learned model"):
+            try:
+                yield
+            except OwnClassError as error:
+                log.warning("the learned model is not used: %s", error)
+                self._choice, self._forecast = ModelChoice(problem=str(error)), None
+                self._reset_factors(policy)
 
     def change_chance(self, policy: Policy, page: int, now: datetime) -> float | None:
         """Return the corrected chance that a page has changed by now.
@@ -177,13 +195,14 @@ class LearnedCorrection:
             return
         self._file_state = file_state
         self._choice, self._forecast = choose_model(self._folder), None
-        model = self._choice.model
-        if model is None:
+        usable = self._choice.usable
+        if usable is None:
             return
         if not isinstance(policy, CorrectablePolicy):
             self._choice = ModelChoice(problem=f"the policy {policy.name} makes no forecasts")
             return
-        self._forecast = LearnedForecast(model, self._catalog)
+        model = usable.model
+        self._forecast = LearnedForecast(usable, self._catalog)
         self._comparison = ForecastComparison(model.validation.gain)
         stored = read_learned_forecast(self._catalog)
         if stored is not None and stored.made == model.made:

@@ -12,27 +12,41 @@ from freshet.core.tables import DAY_SECONDS, PageIdArray
 from freshet.core.types import FloatArray
 from freshet.crawl.page_features import GAP_COLUMN, PageFeatures
 from freshet.features.visit_features import FEATURE_NAMES
-from freshet.predict.boosted_correction import BoostedCorrection
+from freshet.predict.chance_correction import ChanceCorrection
 from freshet.predict.change_model import ChangeModel, read_change_model
+from freshet.predict.stored_correction import load_correction
 
 LEAST_HAZARD = 1e-4
 NOT_BETTER = "it was not better than the default forecast on visits that it did not see"
 
 
 @dataclass(frozen=True, slots=True)
+class UsableModel:
+    """A stored model, and its trained estimator."""
+
+    model: ChangeModel
+    correction: ChanceCorrection
+
+
+@dataclass(frozen=True, slots=True)
 class ModelChoice:
     """A collection's model if it may be used, else why not; both are empty without a model."""
 
-    model: ChangeModel | None = None
+    usable: UsableModel | None = None
     problem: str = ""
+
+    @property
+    def model(self) -> ChangeModel | None:
+        """Return the model, if it may be used."""
+        return None if self.usable is None else self.usable.model
 
 
 class LearnedForecast:
     """A model, and the features of the pages that it is applied to."""
 
-    def __init__(self, model: ChangeModel, catalog: Catalog) -> None:
-        self.model = model
-        self.correction = BoostedCorrection(model.trees)
+    def __init__(self, usable: UsableModel, catalog: Catalog) -> None:
+        self.model = usable.model
+        self.correction = usable.correction
         self.features = PageFeatures(catalog)
 
     def hazard_ratios(
@@ -64,17 +78,21 @@ class LearnedForecast:
 
 
 def choose_model(folder: Path | None) -> ModelChoice:
-    """Return the model of a collection's folder of models, or why it is not used."""
+    """Return the model of a collection's folder of models, or why it is not used.
+
+    A class of the user that does not store itself is trained again here.
+    """
+    if folder is None:
+        return ModelChoice()
     try:
-        model = None if folder is None else read_change_model(folder, FEATURE_NAMES)
+        model = read_change_model(folder, FEATURE_NAMES)
         if model is None:
             return ModelChoice()
         if not model.validation.is_better:
             return ModelChoice(problem=NOT_BETTER)
-        BoostedCorrection(model.trees)
+        return ModelChoice(UsableModel(model, load_correction(model, folder)))
     except (BadInputError, UsageError) as error:
         return ModelChoice(problem=str(error))
-    return ModelChoice(model)
 
 
 def _hazards(chances: FloatArray) -> FloatArray:

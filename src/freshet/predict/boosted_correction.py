@@ -4,24 +4,21 @@ The trees are fitted to the log-odds that are left when those of the given chanc
 With little to learn from they are few and small, and the corrected chance stays near the given one.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tables import BoolArray
 from freshet.core.types import FloatArray
 from freshet.predict.booster_text import lightgbm, load_booster
+from freshet.predict.chance_correction import CorrectionExamples, log_odds, model_table
 
-LEAST_CHANCE = 1e-4
-MAX_ROUNDS, PATIENCE_ROUNDS = 400, 25
+MAX_ROUNDS, PATIENCE_ROUNDS = 400, 60
 # The last share of the examples in time decides how many rounds are boosted.
 STOPPING_SHARE = 0.2
 MIN_LEAF_EXAMPLES, LEAF_SHARE = 20, 0.0015
 # The trees are applied only in part: what they learned holds a little less in the future.
 APPLIED_SHARE = 0.8
-MIN_PARALLEL_EXAMPLES = 200_000
 PARAMETERS = {
     "objective": "binary",
     "learning_rate": 0.05,
@@ -35,22 +32,9 @@ PARAMETERS = {
     "deterministic": True,
     "force_col_wise": True,
     "verbosity": -1,
+    # Threads that wait for each other cost more than they save beside a running crawl.
+    "num_threads": 1,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class CorrectionExamples:
-    """Examples in time order: features before a look, the chance given then, and what it found."""
-
-    features: NDArray[np.float32]
-    chances: FloatArray
-    changed: BoolArray
-
-    def __len__(self) -> int:
-        return len(self.changed)
-
-    def __getitem__(self, rows: slice) -> "CorrectionExamples":
-        return CorrectionExamples(self.features[rows], self.chances[rows], self.changed[rows])
 
 
 class BoostedCorrection:
@@ -64,7 +48,7 @@ class BoostedCorrection:
         """Return the corrected chances, from features and the given chances."""
         if not len(chances):
             return np.empty(0)
-        table = _table(features, chances)
+        table = model_table(features, chances)
         steps = self._booster.predict(table, raw_score=True, num_threads=1)
         odds = log_odds(chances) + APPLIED_SHARE * steps
         corrected: FloatArray = 1.0 / (1.0 + np.exp(-odds))
@@ -74,16 +58,6 @@ class BoostedCorrection:
 def check_installed() -> None:
     """Raise UsageError, which says how to install it, if LightGBM is missing."""
     _ = lightgbm.Booster
-
-
-def log_odds(chances: FloatArray) -> FloatArray:
-    """Return the log-odds of chances, kept away from 0 and 1.
-
-    >>> log_odds(np.array([0.5, 0.0])).round(2).tolist()
-    [0.0, -9.21]
-    """
-    bounded = np.clip(chances, LEAST_CHANCE, 1 - LEAST_CHANCE)
-    return np.log(bounded / (1 - bounded))
 
 
 def count_rounds(examples: CorrectionExamples, seed: int) -> int:
@@ -109,20 +83,13 @@ def train_correction(examples: CorrectionExamples, rounds: int, seed: int) -> Bo
 
 def _parameters(count: int, seed: int) -> dict[str, Any]:
     least = max(MIN_LEAF_EXAMPLES, int(LEAF_SHARE * count))
-    # Threads that wait for each other cost more than they save on a small table.
-    threads = 1 if count < MIN_PARALLEL_EXAMPLES else 0
-    return {**PARAMETERS, "min_data_in_leaf": least, "seed": seed, "num_threads": threads}
+    return {**PARAMETERS, "min_data_in_leaf": least, "seed": seed}
 
 
 def _dataset(examples: CorrectionExamples, reference: Any = None) -> Any:
     return lightgbm.Dataset(
-        _table(examples.features, examples.chances),
+        examples.table,
         examples.changed.astype(np.float32),
         init_score=log_odds(examples.chances),
         reference=reference,
     )
-
-
-def _table(features: NDArray[np.float32], chances: FloatArray) -> NDArray[np.float32]:
-    """Return the features with the log-odds of the given chance as the last column."""
-    return np.column_stack((features, log_odds(chances).astype(np.float32)))

@@ -1,7 +1,7 @@
 """The learned model of a collection: how to correct the default forecast, and how well it does.
 
-The file is JSON with the trees as text inside, and a digest over everything, so that no damaged or
-edited file reaches LightGBM.
+The file is JSON with the trained model inside, and a digest over everything, so that no damaged or
+edited file reaches LightGBM or a class of the user.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,16 +18,18 @@ from freshet.core.json_files import (
     to_json,
     write_json_object,
 )
+from freshet.core.setting_checks import TREES
 from freshet.predict.forecast_scores import ForecastScores
 
 CHANGE_MODEL_FILE = "change-model.json"
-MODEL_FORMAT, MODEL_VERSION = "freshet-change-model", 1
+MODEL_FORMAT, MODEL_VERSION = "freshet-change-model", 2
 MAX_MODEL_BYTES = 50_000_000
 # A model must lower the log-loss by this share.
 MIN_GAIN_SHARE = 0.01
 LEARN_AGAIN = "learn again with 'freshet learn'"
 LEARNED, DEFAULT_FORECAST = "learned model", "default forecast"
 CHANGE_SHARE, LAST_LOOK = "page's own change share", "result of the last look"
+BASELINES = (DEFAULT_FORECAST, CHANGE_SHARE, LAST_LOOK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +69,24 @@ class ModelValidation:
 class ChangeModel:
     """A correction of the forecast of ``policy``, what it was trained on, and its validation.
 
-    ``trees`` is the text of a ``BoostedCorrection``, ``features`` its columns in order. Hardly any
-    look that it was trained on came more than ``longest_gap_days`` after the one before.
+    ``estimator`` is ``trees`` or the name of a user's class, ``features`` its columns in order.
+    ``content`` is the trained estimator: the trees as text, or in base64 what the user's class
+    stores. A class that does not store itself is trained again on the examples in a file beside the
+    model, which has the digest ``examples_digest``. ``left_out`` is the number of older looks that
+    were not learned from. Hardly any look that it was trained on came more than
+    ``longest_gap_days`` after the one before.
     """
 
     policy: str
+    estimator: str
     features: tuple[str, ...]
     trained: LookSummary
+    left_out: int
     validation: ModelValidation
     longest_gap_days: float
-    rounds: int
     seed: int
-    trees: str = field(repr=False)
+    content: str = field(repr=False)
+    examples_digest: str
     made: datetime
     made_with: str = __version__
 
@@ -86,10 +94,12 @@ class ChangeModel:
     def title(self) -> str:
         """Name the model by what it was learned on and how well it does."""
         learned, default = (
-            self.validation.scores[name].log_loss for name in (LEARNED, DEFAULT_FORECAST)
+            self.validation.scores[name].log_loss
+            for name in (score_name(self.estimator), DEFAULT_FORECAST)
         )
+        model = "a model" if self.estimator == TREES else self.estimator
         return (
-            f"a model learned on {self.trained.looks:,} looks, "
+            f"{model} learned on {self.trained.looks:,} looks, "
             f"log-loss {learned:.3f} against {default:.3f}"
         )
 
@@ -105,6 +115,11 @@ class ChangeModel:
         path = folder / CHANGE_MODEL_FILE
         write_json_object(path, document)
         return path
+
+
+def score_name(estimator: str) -> str:
+    """Return the name of an estimator among the scores of a validation."""
+    return LEARNED if estimator == TREES else estimator
 
 
 def read_change_model(folder: Path, features: Sequence[str]) -> ChangeModel | None:

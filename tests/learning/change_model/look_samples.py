@@ -9,8 +9,7 @@ from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.progress import ignore_progress
 from freshet.core.tables import DAY_SECONDS, BoolArray, PageTable
 from freshet.core.types import Change, FloatArray, Outcome, PageKey, Visit
-from freshet.learning.change_model.default_forecast import default_chances
-from freshet.learning.change_model.examples import ChangeExamples, examples_of_looks
+from freshet.learning.change_model.examples import CollectionExamples, examples_of_looks
 
 HOSTS, PAGES_PER_HOST, DAYS = 12, 5, 50
 PAGES = HOSTS * PAGES_PER_HOST
@@ -54,11 +53,10 @@ def memoryless_chances() -> FloatArray:
     return np.repeat(np.random.default_rng(3).permutation(rates)[:, np.newaxis], DAYS, axis=1)
 
 
-def examples_of(chances: FloatArray) -> ChangeExamples:
+def examples_of(chances: FloatArray) -> CollectionExamples:
     """Return the examples of daily looks."""
     looks = daily_looks(chances)
-    given = default_chances("bayes-freshness", page_rows(), looks, ignore_progress)
-    return examples_of_looks(looks, looks.pages - 1, HOST_NUMBERS, given)
+    return examples_of_looks(page_rows(), looks, "bayes-freshness", ignore_progress)
 
 
 def add_looks(catalog: Catalog, looks: MeasuredLooks) -> list[int]:

@@ -44,7 +44,8 @@ NOW = from_epoch((FIRST_DAY + DAYS) * DAY_SECONDS)
 def test_a_model_is_used_where_there_is_something_to_learn(
     chances: Callable[[], FloatArray], is_better: bool
 ) -> None:
-    model = train_model(examples_of(chances()), "bayes-freshness", NOW)
+    model, stored_examples = train_model(examples_of(chances()), "bayes-freshness", NOW)
+    assert stored_examples is None
     scores = model.validation.scores
     assert model.validation.is_better == is_better
     if is_better:
@@ -57,7 +58,7 @@ def test_a_host_with_very_many_looks_does_not_outweigh_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(examples_module, "MIN_HOST_EXAMPLES", 100)
-    examples = examples_of(memoryless_chances())
+    examples = examples_of(memoryless_chances()).observed
     small = examples[(examples.hosts == 0) | (np.arange(len(examples)) % 20 == 0)].balanced(1)
     counts = np.bincount(small.hosts)
     assert counts[1:].max() < counts[0] < 120 < np.count_nonzero(examples.hosts == 0)
@@ -68,7 +69,7 @@ def test_later_looks_do_not_alter_what_was_known_before_a_look() -> None:
     chances, later_chances = weekday_chances(), weekday_chances()
     later_chances[:, 30:] = 0.5
     before = np.s_[: 28 * PAGES]
-    one, other = examples_of(chances)[before], examples_of(later_chances)[before]
+    one, other = (examples_of(item).observed[before] for item in (chances, later_chances))
     assert one.chances.tolist() == other.chances.tolist()
     np.testing.assert_array_equal(one.features, other.features)
 
@@ -77,7 +78,8 @@ def test_a_collection_learns_and_stores_its_model(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "c", contact="me@example.org") as collection:
         add_looks(collection.catalog, daily_looks(weekday_chances()))
         result = collection.learn()
-        examples = gather_examples(collection.catalog, "bayes-freshness", ignore_progress)
+        gathered = gather_examples(collection.catalog, "bayes-freshness", ignore_progress)
+        examples = gathered.observed
     folder = tmp_path / "c" / "models"
     path = folder / CHANGE_MODEL_FILE
     assert result.used
@@ -86,7 +88,7 @@ def test_a_collection_learns_and_stores_its_model(tmp_path: Path) -> None:
     stored = read_change_model(folder, FEATURE_NAMES)
     assert stored == result.model
     assert stored.trained.looks == len(examples) == PAGES * (DAYS - 1)
-    chances = BoostedCorrection(stored.trees).correct(examples.features, examples.chances)
+    chances = BoostedCorrection(stored.content).correct(examples.features, examples.chances)
     with pytest.raises(StopRequestedError), Collection.open(tmp_path / "c") as collection:
         collection.learn(progress=stop_at_the_end)
     assert read_change_model(folder, FEATURE_NAMES) == stored
@@ -103,7 +105,7 @@ def stop_at_the_end(done: int, total: int) -> None:
 def check_bad_files(path: Path) -> None:
     """Check that altered files are refused with one line that says what to do."""
     text = path.read_text("utf-8")
-    for altered in ("", "[]", "{}", text[:-100], text.replace('"rounds": ', '"rounds": 1')):
+    for altered in ("", "[]", "{}", text[:-100], text.replace('"seed": ', '"seed": 1')):
         path.write_text(altered, "utf-8")
         with pytest.raises(BadInputError, match="learn again") as caught:
             read_change_model(path.parent, FEATURE_NAMES)

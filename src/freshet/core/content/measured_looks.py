@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freshet.core.tables import BoolArray, PageIdArray
 from freshet.core.types import FloatArray, HashArray, IndexArray
@@ -32,13 +33,13 @@ class MeasuredLooks:
     def __len__(self) -> int:
         return len(self.pages)
 
-    def select(self, rows: IndexArray | BoolArray) -> Self:
+    def select(self, rows: IndexArray | NDArray[np.intp] | BoolArray | slice) -> Self:
         """Return some of the looks."""
         return type(self)(*(getattr(self, name)[rows] for name in self.__slots__))
 
     def in_time_order(self) -> Self:
         """Return the looks sorted by time; looks at one time keep their order."""
-        return self.select(np.argsort(self.times, kind="stable").astype(np.int32))
+        return self.select(np.argsort(self.times, kind="stable"))
 
 
 def concatenate_looks(parts: Sequence[MeasuredLooks]) -> MeasuredLooks:

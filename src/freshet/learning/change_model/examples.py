@@ -1,5 +1,10 @@
-"""Examples to learn from: each look of a collection, with what was known before it."""
+"""Examples to learn from: each look of a collection, with what was known before it.
 
+A model that learned from looks at one pace does worse when the crawl becomes slower. Therefore
+there are also examples of a slower crawl, imagined by leaving out looks.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,21 +12,25 @@ from numpy.typing import NDArray
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.core.clock import from_epoch
-from freshet.core.content.measured_looks import MeasuredLooks, concatenate_looks
+from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.progress import ProgressCallback
-from freshet.core.tables import BoolArray
+from freshet.core.tables import BoolArray, PageTable
 from freshet.core.types import FloatArray, IndexArray
-from freshet.features.visit_features import FeatureArray, VisitFeatures
+from freshet.features.visit_features import FEATURE_NAMES, FeatureArray, VisitFeatures
 from freshet.learning.change_model.default_forecast import (
     concatenate_page_columns,
     default_chances,
 )
-from freshet.predict.boosted_correction import CorrectionExamples
+from freshet.learning.change_model.look_selection import latest_looks, thin_looks
+from freshet.predict.chance_correction import CorrectionExamples
 from freshet.predict.change_model import LookSummary
 from freshet.schedule.page_states import ranks_within_groups
 
-# Of more looks the latest ones are learned from.
-MAX_EXAMPLES = 1_000_000
+# Of more looks the latest ones are read; of these, the latest compared ones are examples.
+MAX_LOOKS, MAX_EXAMPLES = 3_000_000, 1_000_000
+# Features are computed for this many looks at a time, and kept for examples only.
+LOOKS_PER_BLOCK = 100_000
+THINNING_SEED = 1
 # A host has at most this many training examples, or as many as the mean of all hosts.
 MIN_HOST_EXAMPLES = 3_000
 
@@ -44,7 +53,7 @@ class ChangeExamples:
         return len(self.pages)
 
     def __getitem__(self, rows: slice | NDArray[np.intp] | BoolArray) -> "ChangeExamples":
-        return ChangeExamples(*(getattr(self, name)[rows] for name in self.__slots__))
+        return ChangeExamples(*(getattr(self, name)[rows] for name in COLUMNS))
 
     @property
     def inputs(self) -> CorrectionExamples:
@@ -73,30 +82,95 @@ class ChangeExamples:
         )
 
 
+COLUMNS = ChangeExamples.__slots__
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionExamples:
+    """The examples of a collection: of its looks, and of a slower crawl.
+
+    ``left_out`` is the number of looks that are too old to be examples.
+    """
+
+    observed: ChangeExamples
+    slower: ChangeExamples
+    left_out: int
+
+    def training(self, until: float = np.inf) -> ChangeExamples:
+        """Return the examples before a time in time order, those of the slower crawl too."""
+        parts = [part[part.times < until] for part in (self.observed, self.slower)]
+        joined = ChangeExamples(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS)
+        )
+        return joined[np.argsort(joined.times, kind="stable")]
+
+
 def gather_examples(
     catalog: Catalog, policy_name: str, progress: ProgressCallback
-) -> ChangeExamples:
+) -> CollectionExamples:
     """Return the examples of a collection's pages, imported ones too."""
     pages = concatenate_page_columns(catalog.all_page_columns())
-    looks = concatenate_looks(list(catalog.look_tables()))
-    looks = looks.select(np.isin(looks.pages, pages.ids)).in_time_order()
-    chances = default_chances(policy_name, pages, looks, progress)
-    _, hosts = np.unique(pages.hosts, return_inverse=True)
-    return examples_of_looks(looks, np.searchsorted(pages.ids, looks.pages), hosts, chances)
+    looks, left_out = latest_looks(catalog.look_tables(), MAX_LOOKS)
+    looks = looks.select(np.isin(looks.pages, pages.ids))
+    return examples_of_looks(pages, looks, policy_name, progress, left_out=left_out)
 
 
 def examples_of_looks(
+    pages: PageTable,
     looks: MeasuredLooks,
-    rows: NDArray[np.intp],
-    hosts: NDArray[np.intp],
-    chances: FloatArray,
-) -> ChangeExamples:
-    """Return the examples of looks in time order, given each look's page and each page's host."""
-    pages = rows.astype(np.int32)
-    page_hosts = hosts.astype(np.int32)
-    features = VisitFeatures(page_hosts).add_looks(replace(looks, pages=pages))
-    examples = ChangeExamples(
-        pages, page_hosts[pages], looks.times, features, chances, looks.changed
+    policy_name: str,
+    progress: ProgressCallback,
+    *,
+    left_out: int = 0,
+) -> CollectionExamples:
+    """Return the examples of looks in time order; ``left_out`` are the looks not among them."""
+    slower = thin_looks(looks, THINNING_SEED)
+    total = len(looks) + len(slower)
+
+    def examples_of(part: MeasuredLooks, done: int) -> ChangeExamples:
+        chances = default_chances(
+            policy_name, pages, part, lambda count, _: progress(done + count, total)
+        )
+        return _to_examples(pages, part, chances)
+
+    observed = examples_of(looks, 0)
+    slower_examples = examples_of(slower, len(looks))
+    if len(observed) == MAX_EXAMPLES:
+        first_time = observed.times[0]
+        slower_examples = slower_examples[slower_examples.times >= first_time]
+        left_out += int(np.count_nonzero(looks.measured & (looks.times < first_time)))
+    return CollectionExamples(observed, slower_examples, left_out)
+
+
+def _to_examples(pages: PageTable, looks: MeasuredLooks, chances: FloatArray) -> ChangeExamples:
+    """Return the latest looks that were compared, with the features before each."""
+    _, page_hosts = np.unique(pages.hosts, return_inverse=True)
+    hosts = page_hosts.astype(np.int32)
+    rows = np.searchsorted(pages.ids, looks.pages).astype(np.int32)
+    compared = np.flatnonzero(looks.measured & np.isfinite(chances))[-MAX_EXAMPLES:]
+    features = np.empty((len(compared), len(FEATURE_NAMES)), np.float32)
+    builder = VisitFeatures(hosts)
+    for block in _time_blocks(looks.times):
+        block_looks = replace(looks.select(block), pages=rows[block])
+        block_features = builder.add_looks(block_looks)
+        first, end = np.searchsorted(compared, (block.start, block.stop))
+        features[first:end] = block_features[compared[first:end] - block.start]
+    pages_compared = rows[compared]
+    return ChangeExamples(
+        pages_compared,
+        hosts[pages_compared],
+        looks.times[compared],
+        features,
+        chances[compared],
+        looks.changed[compared],
     )
-    compared = np.flatnonzero(looks.measured & np.isfinite(chances))
-    return examples[compared[-MAX_EXAMPLES:]]
+
+
+def _time_blocks(times: FloatArray) -> Iterator[slice]:
+    """Yield blocks of sorted times; looks at one time are in one block."""
+    start = 0
+    while start < len(times):
+        last = min(start + LOOKS_PER_BLOCK, len(times)) - 1
+        end = int(np.searchsorted(times, times[last], side="right"))
+        yield slice(start, end)
+        start = end

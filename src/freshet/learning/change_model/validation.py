@@ -1,5 +1,7 @@
 """Compares a model with its baselines on looks that came after those it was trained on."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,8 +13,8 @@ from freshet.predict.change_model import (
     CHANGE_SHARE,
     DEFAULT_FORECAST,
     LAST_LOOK,
-    LEARNED,
     ModelValidation,
+    score_name,
 )
 from freshet.predict.forecast_scores import forecast_scores, log_losses
 
@@ -22,20 +24,30 @@ LOW_SHARE, HIGH_SHARE = 0.025, 0.975
 MIN_HOSTS = 10
 
 
-def validate_model(
-    training: ChangeExamples, later: ChangeExamples, learned: FloatArray, seed: int
-) -> ModelValidation:
-    """Return the scores of learned chances and of the baselines on later looks."""
+def validate_candidates(
+    training: ChangeExamples,
+    later: ChangeExamples,
+    chances_by_estimator: Mapping[str, FloatArray],
+    seed: int,
+) -> tuple[str, ModelValidation]:
+    """Return the estimator with the lowest log-loss on later looks, and its validation.
+
+    The validation has the scores of all estimators and of the baselines.
+    """
+    losses = {
+        name: log_losses(chances, later.changed) for name, chances in chances_by_estimator.items()
+    }
+    best = min(losses, key=lambda name: float(losses[name].mean()))
     chances = {
-        LEARNED: learned,
+        **{score_name(name): values for name, values in chances_by_estimator.items()},
         DEFAULT_FORECAST: later.chances,
         CHANGE_SHARE: _feature(later, "change_share"),
         LAST_LOOK: _chances_by_last_look(training, later),
     }
     scores = {name: forecast_scores(values, later.changed) for name, values in chances.items()}
-    gains = log_losses(later.chances, later.changed) - log_losses(learned, later.changed)
+    gains = log_losses(later.chances, later.changed) - losses[best]
     low, high = gain_interval(gains, later, seed)
-    return ModelValidation(later.summary(), scores, float(gains.mean()), low, high)
+    return best, ModelValidation(later.summary(), scores, float(gains.mean()), low, high)
 
 
 def gain_interval(gains: FloatArray, examples: ChangeExamples, seed: int) -> tuple[float, float]:

@@ -71,7 +71,9 @@ def _smoothed_targets(positives: FloatArray) -> FloatArray:
     """Return Platt's targets: the posterior means of a label under a uniform prior."""
     count = positives.sum()
     high, low = (count + 1.0) / (count + 2.0), 1.0 / (len(positives) - count + 2.0)
-    targets: FloatArray = np.where(positives > 0.0, high, low)
+    targets = np.empty(len(positives))
+    for index in range(len(positives)):
+        targets[index] = high if positives[index] > 0.0 else low
     return targets
 
 

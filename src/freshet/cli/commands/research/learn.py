@@ -4,33 +4,62 @@ the page has changed, how large its changes were, and how other pages of its hos
 lately. It is tested on the last quarter of the looks, which it has not seen, against the default
 forecast, the page's own share of looks with a change, and the result of the last look. `forecast`
 and the crawl use it only if it is better than the default forecast beyond chance. A running crawl
-takes a new model within the hour. Needs the extra `learning`.
+takes a new model within the hour. The estimator `trees` needs the extra `learning`; others are
+classes of your own, given as `module:Class` or by the name of an entry point. Of several the best
+one on the later looks is stored.
 """
+
+from typing import Annotated
+
+import typer
 
 from freshet.cli.interrupts import interruptible
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
 from freshet.cli.output import print_json, print_table, print_text, progress_bar
+from freshet.core.errors import UsageError
 from freshet.core.humanize import count_text
 from freshet.core.local_time import format_to_second
+from freshet.core.setting_checks import check_estimators
+from freshet.learning.change_model.examples import MAX_EXAMPLES, MAX_LOOKS
 from freshet.learning.change_model.learn import LearningResult, learn_changes
-from freshet.predict.change_model import DEFAULT_FORECAST, ChangeModel, LookSummary
+from freshet.predict.change_model import (
+    BASELINES,
+    DEFAULT_FORECAST,
+    ChangeModel,
+    LookSummary,
+    score_name,
+)
 from freshet.record.collection_store import CollectionStore
 
 app = new_app()
+
+EstimatorOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--estimator",
+        metavar="NAME",
+        help="Estimator to try instead of those of the setting estimators: trees, or a class of "
+        "your own (module:Class or entry point). Can be repeated.",
+    ),
+]
 
 
 @app.command()
 def learn(
     collection: CollectionOption = DEFAULT_COLLECTION,
+    estimators: EstimatorOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Learn from the collection's visits to forecast better."""
+    names = tuple(estimators or ())
+    if names and (problem := check_estimators(names)):
+        raise UsageError(problem)
     with (
         CollectionStore.open(collection) as store,
         progress_bar("forecasting past looks", quiet=as_json) as bar,
         interruptible(bar) as report_progress,
     ):
-        result = learn_changes(store, progress=report_progress)
+        result = learn_changes(store, estimators=names, progress=report_progress)
     if as_json:
         print_json(_document(result))
     elif result.model is None:
@@ -45,7 +74,15 @@ def _document(result: LearningResult) -> dict[str, object]:
         return {"model": None, "used": result.used, "why": result.why}
     summary = {
         name: getattr(model, name)
-        for name in ("policy", "made", "made_with", "rounds", "trained", "validation")
+        for name in (
+            "policy",
+            "estimator",
+            "made",
+            "made_with",
+            "trained",
+            "left_out",
+            "validation",
+        )
     }
     return {"model": summary, "used": result.used, "why": result.why}
 
@@ -53,12 +90,19 @@ def _document(result: LearningResult) -> dict[str, object]:
 def _print_model(model: ChangeModel, result: LearningResult) -> None:
     validation = model.validation
     print_text(f"Learned on {_summary_text(model.trained)}.")
+    if model.left_out:
+        print_text(
+            f"Older looks were left out: {model.left_out:,}. At most the latest "
+            f"{MAX_EXAMPLES:,} compared ones are learned from, of the latest {MAX_LOOKS:,} looks."
+        )
     print_text(f"Tested on later looks that it had not seen: {_summary_text(validation.looks)}.")
     rows = [
         (name, f"{scores.log_loss:.3f}", f"{scores.auc:.3f}", f"{scores.brier:.3f}")
         for name, scores in validation.scores.items()
     ]
     print_table(("forecast", "log-loss", "AUC", "Brier score"), rows)
+    if len(validation.scores) > len(BASELINES) + 1:
+        print_text(f"The best estimator is {score_name(model.estimator)}.")
     print_text(
         f"Its log-loss is {validation.gain:.4f} lower than that of the {DEFAULT_FORECAST} "
         f"(95 %: {validation.gain_low:.4f} to {validation.gain_high:.4f})."
