@@ -77,6 +77,7 @@ def test_counts_as_says_how_old_visits_are_measured_again(run: Run, collection: 
         ("proxy=ftp://a.example", "must be an http(s) URL"),
         ("active_hours=25:00-26:00", "must be hours"),
         ("counts_as=words:0", "must be text, words:N"),
+        ("counts_as=no.such:Measure", "measure 'no.such:Measure' cannot be imported"),
         ("headers.A=\x1b[31m", "must be printable"),
         ("policy=t * X", "policy is set for the whole collection; write it into its freshet.toml"),
         ("policy=__import__('os')", "policy is set for the whole collection"),
@@ -91,6 +92,23 @@ def test_a_wrong_setting_is_refused(
     assert result.code == 2
     assert message in result.err
     assert "\x1b" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ('policy = "no.such:Rule"', "'no.such:Rule' cannot be imported"),
+        ('[page]\ncounts_as = "no.such:Measure"', "measure 'no.such:Measure' cannot be imported"),
+    ],
+)
+def test_a_crawl_does_not_start_with_a_class_that_cannot_be_imported(
+    run: Run, collection: Path, setting: str, message: str
+) -> None:
+    text = Path("freshet.toml").read_text("utf-8")
+    Path("freshet.toml").write_text(f"{text}\n{setting}\n", "utf-8")
+    result = run("run", "--visits", "1")
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
 
 
 def test_a_setting_is_for_a_page_or_a_tag(run: Run, collection: Path) -> None:

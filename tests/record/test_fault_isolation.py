@@ -76,6 +76,27 @@ def test_the_rest_of_a_batch_is_recorded_and_the_bytes_of_all(
         assert collection.check().is_sound
 
 
+class FailingMeasure:
+    """A user's measure that fails on every difference."""
+
+    def is_change(self, old: object, new: object) -> bool:
+        raise ValueError("no price")
+
+
+def test_a_visit_that_a_users_measure_fails_on_names_the_class(folder: Path) -> None:
+    with Collection.open(folder) as collection:
+        page = collection.add(BAD)
+        collection.change_settings(
+            collection.find_page(BAD), [("counts_as", f"{__name__}:FailingMeasure")]
+        )
+        with collection.recording() as recorder:
+            recorder.record([observation(BAD, number) for number in (1, 2)])
+        visits = [row.visit for row in page.history()]
+    assert [visit.outcome for visit in visits] == [Outcome.OK, Outcome.UNREADABLE]
+    failed = f"measure method {__name__}:FailingMeasure.is_change failed: ValueError: no price"
+    assert visits[1].why == failed
+
+
 def test_a_full_disk_keeps_its_meaning_and_loses_no_visit(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from freshet.core.settings import ENV_PREFIX, planning_objective
 from freshet.core.types import Outcome
 from freshet.crawl.budget_status import DayBudgetStatus, day_budget_status, save_running_budget
 from freshet.crawl.live_policy import policy_name
+from freshet.crawl.own_class_check import check_own_classes
 from freshet.fetch.metrics import STALL_SECONDS, PrometheusMetrics, StallDetector
 from freshet.fetch.recording_loop import CrawlLimits
 from freshet.fetch.run_crawl import run_crawl
@@ -52,6 +53,7 @@ def run_until_stopped(
 ) -> tuple[CrawlCounts, DayBudgetStatus]:
     """Crawl a collection with a progress log; return the counts and the budget of the day."""
     with CollectionStore.open(path) as store:
+        check_own_classes(store)
         announce_crawl(store, budget, print_line)
         progress_log, metrics = ProgressLog(store.catalog, print_line), _metrics(store)
         try:

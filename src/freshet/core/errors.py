@@ -5,7 +5,8 @@
     │   ├── SettingsError       a setting is unknown or has a wrong value
     │   ├── NotFoundError       a page, version, tag or collection does not exist
     │   ├── BadInputError       an outside file or repository cannot be read
-    │   └── OwnClassError       a class of the user fails
+    │   ├── OwnClassError       a class of the user fails
+    │   └── OwnMeasureError     a measure of the user fails on a page
     ├── StorageError            the collection's own files cannot be used
     │   ├── LockedError         another process is appending to the archive
     │   ├── DamagedError        a record is cut short or altered
@@ -48,6 +49,10 @@ class BadInputError(UsageError):
 
 class OwnClassError(UsageError):
     """A class of the user fails, such as a policy given as ``module:Class``."""
+
+
+class OwnMeasureError(UsageError):
+    """A measure of the user fails on a page; the visit is recorded, and a crawl goes on."""
 
 
 class StorageError(FreshetError):

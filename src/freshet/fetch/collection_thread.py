@@ -12,6 +12,7 @@ from freshet.core.settings import Settings
 from freshet.core.types import Snapshot
 from freshet.crawl.fetch_job import CrawlDaySpending, CrawlStartState
 from freshet.crawl.live_policy import warm_up_policy
+from freshet.crawl.own_class_check import check_own_classes
 from freshet.crawl.session import CrawlSession
 from freshet.record.collection_store import CollectionStore
 from freshet.record.parsed_visit import parse_visit
@@ -62,6 +63,7 @@ class CollectionThread:
         collection = self._open_resources.enter_context(
             CollectionStore.open(self.path, clock=self.clock)
         )
+        check_own_classes(collection)
         recorder = self._open_resources.enter_context(collection.recording())
         self.settings = collection.settings
         self.session = CrawlSession(collection, recorder, **self._options)

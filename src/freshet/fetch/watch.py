@@ -12,6 +12,7 @@ from freshet.core.budget import Budget, utc_day
 from freshet.core.clock import monotonic_seconds
 from freshet.core.errors import UsageError
 from freshet.core.types import Page
+from freshet.crawl.own_class_check import check_own_classes
 from freshet.fetch.recording_loop import CrawlLimits
 from freshet.fetch.run_crawl import run_crawl
 from freshet.record.collection_store import CollectionStore
@@ -42,6 +43,8 @@ def watch(
         refuse_second_writer(path, allow_crawl=True)
         if budget and is_crawl(writer):
             raise UsageError("a crawl runs and spends its own budget; leave out --budget")
+        if not is_crawl(writer):
+            check_own_classes(collection)
         since = collection.clock.now()
         pages = add_and_request(collection, urls, tags=tags)
         if is_crawl(writer):

@@ -29,6 +29,7 @@ from freshet.core.settings import (
     merge_settings,
 )
 from freshet.core.types import Page, PageKey
+from freshet.measure.change.own_measure import check_measure
 from freshet.record.collection_reader import CollectionReader, new_page
 from freshet.record.record_store import RecordStore
 from freshet.record.recovery import FileRepair, recover_archive
@@ -220,7 +221,8 @@ class CollectionStore(CollectionReader, CloseOnExit):
     ) -> dict[str, Any]:
         """Set or unset (None) settings of a page, or of all pages with a tag; return them all.
 
-        A name such as ``headers.Accept`` sets one entry of a table.
+        A name such as ``headers.Accept`` sets one entry of a table. A measure of the user that
+        cannot be imported is refused.
         """
         if isinstance(target, Page):
             table = _changed_table(self.catalog.page_settings(target.id), changes)
@@ -328,10 +330,13 @@ def shorten_names(names: Sequence[str]) -> str:
 
 def _changed_table(table: Mapping[str, Any], changes: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return a table of page settings with changes applied and every value checked."""
+    changes = list(changes)
     table = {name: value for name, value in table.items() if name != UNREADABLE_KEY}
     for name, value in changes:
         table = _with_value(table, name, value)
     merged = merge_settings(PageSettings(), table, origin="settings")
+    if any(name == "counts_as" for name, _ in changes):
+        check_measure(merged.counts_as)
     return {name: getattr(merged, name) for name in table}
 
 

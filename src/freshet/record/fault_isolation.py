@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from freshet.core.errors import OwnClassError, StopRequestedError, StorageError
+from freshet.core.errors import OwnClassError, OwnMeasureError, StopRequestedError, StorageError
 
 # Errors of the machine, of the collection's own files or of a user's class are no page's fault and
 # are raised.
@@ -20,6 +20,8 @@ def isolate_faults(task: str, page: object) -> Iterator[None]:
         yield
     except SYSTEM_ERRORS:
         raise
+    except OwnMeasureError as error:
+        log.warning("%s: %s failed: %s", page, task, error)
     except Exception:
         log.exception("%s: %s failed, a fault of Freshet", page, task)
 
@@ -29,6 +31,10 @@ def describe_fault(error: BaseException, stage: str) -> str:
 
     >>> describe_fault(ValueError("bad"), "while it was read")
     'a fault of Freshet while it was read: ValueError: bad'
+    >>> describe_fault(OwnMeasureError("measure method mine:Price.is_change failed"), "with it")
+    'measure method mine:Price.is_change failed'
     """
     text = "".join(char if char.isprintable() else " " for char in str(error))
+    if isinstance(error, OwnMeasureError):
+        return text
     return f"a fault of Freshet {stage}: {type(error).__name__}" + (f": {text}" if text else "")

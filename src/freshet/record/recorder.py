@@ -13,6 +13,7 @@ from typing import NamedTuple
 from freshet.archive.catalog.rows import LinkDelta, ViewSummary, VisitEntry
 from freshet.archive.observation import Observation
 from freshet.archive.warc.digest import parse_sha1, sha1
+from freshet.core.errors import OwnMeasureError
 from freshet.core.types import Change, Outcome, PageKey, Snapshot, View, Visit
 from freshet.record.change_criteria import ChangeCriteria
 from freshet.record.collection_reader import CollectionReader, new_page
@@ -130,7 +131,10 @@ class Recorder:
             raise
         except Exception as error:
             if len(observations) == 1:
-                log.exception("%s: recording failed, a fault of Freshet", observations[0].url)
+                if isinstance(error, OwnMeasureError):
+                    log.warning("%s: %s", observations[0].url, error)
+                else:
+                    log.exception("%s: recording failed, a fault of Freshet", observations[0].url)
                 return self._record_unreadable(observations[0], error)
         middle = len(observations) // 2
         return (*self._record_new(observations[:middle]), *self._record_new(observations[middle:]))

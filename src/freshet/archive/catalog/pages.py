@@ -269,6 +269,26 @@ class PageTables(TableStore):
                 )
             )
 
+    def settings_with(self, name: str) -> list[dict[str, Any]]:
+        """Return the settings of live pages and of tags in use that have a setting of this name."""
+        has_name = f'%"{name}"%'
+        own = select(pages.c.settings).where(pages.c.settings != NO_SETTINGS)
+        joined = tag_settings.join(tags, tags.c.tag == tag_settings.c.tag)
+        of_tags = select(tag_settings.c.settings).select_from(
+            joined.join(pages, pages.c.id == tags.c.page_id)
+        )
+        queries = (
+            own.where(pages.c.settings.like(has_name)),
+            of_tags.where(tag_settings.c.settings.like(has_name)),
+        )
+        with self._read_engine.begin() as connection:
+            texts = {
+                text
+                for query in queries
+                for (text,) in connection.execute(restrict_to_live(query.distinct()))
+            }
+        return [table for table in map(parse_settings, sorted(texts)) if name in table]
+
     def unreadable_settings(self) -> list[str]:
         """Return the pages, by URL, and the tags whose settings are damaged."""
         page_query = select(pages.c.url, pages.c.settings).where(pages.c.settings != NO_SETTINGS)

@@ -7,7 +7,7 @@ from xxhash import xxh3_64_intdigest
 
 from freshet.core.counts_as import ChangeAspect, CountsAsRule, parse_counts_as
 from freshet.core.types import INTERNAL, Change, ContentKind, LinkTable, TermCounts, View
-from freshet.measure.change.own_measure import load_measure
+from freshet.measure.change.own_measure import is_own_change
 from freshet.measure.change.significance import SIGNIFICANCE_LEVEL, goodness_of_fit_p_value
 from freshet.measure.change.similarity import align_counts
 from freshet.measure.noise.mask import NO_MASK, Mask, visible_view_text
@@ -127,7 +127,7 @@ def compare_masked(
         changed = _meets_criterion(criterion, _visible_word_change(old, new))
     if changed and criterion.own_measure:
         before, after = (replace(version.view, text=version.text) for version in (old, new))
-        changed = load_measure(criterion.own_measure).is_change(before, after)
+        changed = is_own_change(criterion.own_measure, before, after)
     return replace(change, changed=bool(changed), mask=new.mask_version)
 
 
