@@ -70,11 +70,11 @@ class ChangeModel:
     """A correction of the forecast of ``policy``, what it was trained on, and its validation.
 
     ``estimator`` is ``trees`` or the name of a user's class, ``features`` its columns in order.
-    ``content`` is the trained estimator: the trees as text, or in base64 what the user's class
-    stores. A class that does not store itself is trained again on the examples in a file beside the
-    model, which has the digest ``examples_digest``. ``left_out`` is the number of older looks that
-    were not learned from. Hardly any look that it was trained on came more than
-    ``longest_gap_days`` after the one before.
+    ``content`` is the trained estimator as text: the trees, or what the user's class stores. A
+    class that does not store itself is trained again on the examples in a file beside the model,
+    which have the digest ``examples_digest``. ``left_out`` is the number of older looks that were
+    not learned from. Hardly any look that it was trained on came more than ``longest_gap_days``
+    after the one before.
     """
 
     policy: str

@@ -1,6 +1,5 @@
 """A trained model of changes in a file: stored without pickle, and loaded again."""
 
-import base64
 import hashlib
 from pathlib import Path
 from zipfile import BadZipFile
@@ -27,7 +26,7 @@ def load_correction(model: ChangeModel, folder: Path) -> ChanceCorrection:
     if model.estimator == TREES:
         return BoostedCorrection(model.content)
     if model.content:
-        return restore_own_estimator(model.estimator, base64.b64decode(model.content))
+        return restore_own_estimator(model.estimator, model.content)
     examples = read_examples(folder, model.examples_digest)
     return train_own_estimator(model.estimator, model.features, examples, model.seed)
 

@@ -77,8 +77,8 @@ def test_an_installed_estimator_is_learned_stored_and_used(folder: Path) -> None
     assert result.used
     assert result.model is not None
     assert result.model.estimator == "weekday-table"
-    stored = json.loads(base64.b64decode(result.model.content))
-    assert len(stored[1]) == 10
+    stored = json.loads(result.model.content)
+    assert len(json.loads(base64.b64decode(stored["classifier"]))[1]) == 10
     assert not (folder / "models" / EXAMPLES_FILE).exists()
     assert forecast.model.startswith("weekday-table learned on 2,940 looks, log-loss 0.")
     assert correction.in_use
@@ -115,6 +115,15 @@ def test_an_estimator_that_does_not_store_itself_is_trained_again(folder: Path) 
     np.savez(models / EXAMPLES_FILE, features=examples.features[1:], chances=[0.0], changed=[True])
     with pytest.raises(BadInputError, match="not the examples of the model"):
         load_correction(model, models)
+
+
+def test_a_classifier_of_scikit_learn_needs_no_code(folder: Path) -> None:
+    name = "sklearn.ensemble:RandomForestClassifier"
+    with Collection.open(folder, clock=FixedClock(NOW)) as collection:
+        result = collection.learn(estimators=[name])
+        page = next(iter(collection.pages()))
+        assert forecasts(collection, [page], NOW)[0].model.startswith(f"{name} learned on")
+    assert result.used
 
 
 def test_an_estimator_that_is_not_better_is_not_used(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """The estimators that are tried: Freshet's boosted trees, and classes of the user."""
 
-import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,7 +42,7 @@ class TrainedCandidate:
         if isinstance(self.correction, BoostedCorrection):
             return self.correction.text
         if isinstance(self.correction, OwnEstimator):
-            return base64.b64encode(self.correction.to_bytes() or b"").decode()
+            return self.correction.to_text()
         return ""
 
 
