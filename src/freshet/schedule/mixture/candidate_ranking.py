@@ -15,7 +15,7 @@ from freshet.schedule.columns import row_blocks
 from freshet.schedule.page_states import PageStates
 from freshet.schedule.top_k import tie_breaker, unordered_top_k
 
-MIN_CANDIDATES, CANDIDATE_DIVISOR = 4_096, 256
+MIN_CANDIDATES, CANDIDATE_DIVISOR = 4_096, 1_024
 
 # Returns the scores of rows at a time; a page without a look has the score infinity.
 ScoreFunction = Callable[[PageStates, NDArray[np.intp], float], FloatArray]
@@ -24,8 +24,8 @@ ScoreFunction = Callable[[PageStates, NDArray[np.intp], float], FloatArray]
 class CandidateRanking:
     """Ranks pages by a score; other pages than the candidates wait.
 
-    The candidates are the best pages, one in 256. They are renewed every hour, and earlier if half
-    of them were chosen.
+    The candidates are the best pages, one in 1,024. They are renewed every hour, and earlier if
+    half of them were chosen.
     """
 
     def __init__(self, page_states: PageStates, score: ScoreFunction, seed: int) -> None:
