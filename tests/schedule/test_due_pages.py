@@ -16,6 +16,7 @@ def due_pages(count: int, host_pages: int = 10) -> tuple[PageStates, DuePages]:
     return states, DuePages(states)
 
 
+NO_HOSTS = np.empty(0, np.int32)
 some_rows = st.sets(st.integers(0, 40)).map(lambda rows: np.array(sorted(rows), np.intp))
 
 
@@ -38,13 +39,13 @@ def test_due_rows_are_those_of_a_scan_of_all_pages(data: st.DataObject) -> None:
         due.mark_hosts(np.array(data.draw(hosts, label="hosts"), np.intp))
         scan = np.flatnonzero(states.column("due") <= now)
         assert due.rows(now).tolist() == scan.tolist()
-        due.settle(5.0)
+        due.settle(5.0, NO_HOSTS)
 
 
 def test_only_pages_that_fall_due_in_the_period_are_candidates() -> None:
     _, due = due_pages(100)
     due.defer(np.arange(100), np.arange(100.0))
-    due.settle(10.0)
+    due.settle(10.0, NO_HOSTS)
     assert due.rows(1e9).tolist() == list(range(11))
     due.mark(np.array([50]))
     assert due.rows(5.0).tolist() == [0, 1, 2, 3, 4, 5, 50]
@@ -55,12 +56,12 @@ def test_only_pages_that_fall_due_in_the_period_are_candidates() -> None:
 def test_pages_of_hosts_are_marked_and_so_are_pages_added_later() -> None:
     states, due = due_pages(100)
     due.defer(np.arange(100), np.full(100, 9.0))
-    due.settle(1.0)
+    due.settle(1.0, NO_HOSTS)
     due.mark_hosts(np.array([3, 1]))
     assert due.rows(0.0).tolist() == [*range(10, 20), *range(30, 40)]
     states.add(pages([100, 101, 35_000]))
     due.defer(np.arange(103), np.full(103, 9.0))
-    due.settle(1.0)
+    due.settle(1.0, NO_HOSTS)
     due.mark_hosts(np.array([states.host[100]]))
     assert due.rows(0.0).tolist() == [100, 101]
     assert due.nbytes > 100 * 4

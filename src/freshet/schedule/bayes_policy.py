@@ -123,15 +123,14 @@ class BayesPolicy:
         """Return the k pages of the highest value within host limits, and mark them pending."""
         seconds = to_epoch(now)
         self._refit_if_due(seconds)
-        self._threshold.value_moved_hosts(seconds, caps)
-        rows, scores, chosen = self._choose_rows(seconds, k, caps, self._threshold.reserve(k))
+        rows, scores, chosen = self._choose_best(seconds, k, caps, self._threshold.reserve(k))
         for reserve in (self._threshold.reserve(k), len(self.page_states)):
             # Pages below the threshold are needed: the reserve is used up, or hosts have no room.
             if len(chosen) < k and self._threshold.fall_back():
-                rows, scores, chosen = self._choose_rows(seconds, k, caps, reserve)
+                rows, scores, chosen = self._choose_best(seconds, k, caps, reserve)
         if len(chosen) < k and len(chosen) < self.page_states.max_choices(seconds, caps):
             self._threshold.reset()
-            rows, scores, chosen = self._choose_rows(seconds, k, caps, len(self.page_states))
+            rows, scores, chosen = self._choose_best(seconds, k, caps, len(self.page_states))
         values, lowest_value = scores.values[chosen], self._lowest_own_value(rows, scores, k, caps)
         exploratory = self._sentinels.exploratory(rows[chosen], values, lowest_value)
         others = values[~self._sentinels.below_others(rows[chosen], values)]
@@ -254,6 +253,18 @@ class BayesPolicy:
             self._threshold.mark_hosts(hosts)
             self._sentinels.forget_bounds(hosts)
 
+    def _choose_best(
+        self, seconds: float, k: int, caps: HostCaps, reserve: int
+    ) -> tuple[NDArray[np.intp], PageScores, RowPositions]:
+        """Return the rows that may be chosen, their scores, and the positions of the k best."""
+        self._threshold.value_moved_hosts(seconds, caps, reserve)
+        rows, scores, chosen = self._choose_rows(seconds, k, caps, reserve)
+        lowest_value = self._lowest_own_value(rows, scores, k, caps)
+        if self._threshold.lower_levels(rows[chosen], lowest_value, caps):
+            self._threshold.value_moved_hosts(seconds, caps, reserve)
+            rows, scores, chosen = self._choose_rows(seconds, k, caps, reserve)
+        return rows, scores, chosen
+
     def _choose_rows(
         self, seconds: float, k: int, caps: HostCaps, reserve: int
     ) -> tuple[NDArray[np.intp], PageScores, RowPositions]:
@@ -270,7 +281,7 @@ class BayesPolicy:
         chosen = self.page_states.select_top_k(rows, ranks, k, caps, draw)
         threshold = self._threshold.value
         lowest = float(ranks[chosen].min(initial=np.inf)) if len(chosen) == k else threshold
-        sentinels = self._sentinels.worth(lowest, threshold, self.multiplier)
+        sentinels = self._sentinels.worth(lowest, self._threshold.highest, self.multiplier)
         candidates = self.page_states.eligible_rows(seconds, caps, candidates=sentinels)
         added = rows_without(candidates, rows)
         if not len(added):

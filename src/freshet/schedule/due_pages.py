@@ -6,6 +6,8 @@ within it are candidates, and pages that were marked since. In the same way only
 fall due within seconds are compared at each choice.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,7 +70,7 @@ class DuePages:
         if self._marked_count > len(self._page_states) // 2:
             self._forget_candidates()
 
-    def mark_hosts(self, hosts: NDArray[np.intp]) -> None:
+    def mark_hosts(self, hosts: NDArray[Any]) -> None:
         """Mark all pages of hosts to be scored at the next choice."""
         self.mark(self.rows_of_hosts(hosts))
 
@@ -80,7 +82,7 @@ class DuePages:
             self._candidates = self._merge_marked(self._candidates)
             self._times[self._candidates] = ALWAYS_DUE
 
-    def rows_of_hosts(self, hosts: NDArray[np.intp]) -> IndexArray:
+    def rows_of_hosts(self, hosts: NDArray[Any]) -> IndexArray:
         """Return the rows of all pages of hosts, in ascending order."""
         self._index_hosts()
         states, indexed, starts = self._page_states, len(self._rows_by_host), self._host_starts
@@ -121,14 +123,14 @@ class DuePages:
             self._soon_marked, self._marked = self._soon_marked + self._marked, []
         return kernels.rows_due(self._soon_due, self._times, now)
 
-    def settle(self, period_end: float) -> None:
-        """Keep only pages as candidates that fall due by the end of the period.
+    def settle(self, period_end: float, hosts: NDArray[Any]) -> None:
+        """Keep only pages as candidates that fall due by the end of the period, or are of hosts.
 
         This is done once in a period: a page that is due later by a higher threshold remains.
         """
         if self._candidates is None:
-            self._candidates = self.rows(period_end)
-            self._index_hosts()
+            candidates = self.rows(period_end)
+            self._candidates = kernels.merge_rows(candidates, self.rows_of_hosts(hosts))
 
     @property
     def _times(self) -> DueTimes:

@@ -66,7 +66,7 @@ def concatenate_scores(parts: Sequence[PageScores]) -> PageScores:
     )
 
 
-def days_below_multiplier(scores: PageScores, multiplier: float) -> FloatArray:
+def days_below_multiplier(scores: PageScores, multiplier: FloatArray | float) -> FloatArray:
     """Return a lower bound on the days for which values stay below a multiplier.
 
     Values grow at most in proportion to the square of the age. The ages are the days in which the

@@ -85,10 +85,10 @@ class Sentinels:
 
     def reset(self) -> None:
         """Forget the sentinels of all hosts."""
-        count = len(self._model.page_states.hosts)
-        self._best_rows = np.full(count, NOT_FOUND, np.int32)
-        self._best_values = np.full(count, -np.inf)
-        self._bounds = np.full((count, BOUND_COUNT), np.inf, np.float32)
+        self.add_hosts()
+        self._best_rows[:] = NOT_FOUND
+        self._best_values[:] = -np.inf
+        self._bounds[:] = np.inf
         self._known_hosts = None
 
     def keep_rows(self, kept: BoolArray) -> None:
