@@ -60,7 +60,7 @@ TEXT_PATTERN_NAMES = tuple(TEXT_PATTERN_FEATURES)
 
 
 @dataclass(frozen=True, slots=True)
-class PageSteps:
+class TextSteps:
     """The steps of one page: how alike texts and latest changes are, sizes in words, and labels."""
 
     same_text: FloatArray
@@ -89,14 +89,14 @@ def text_patterns(grid: ContentGrid, labels: IndexArray) -> NDArray[np.float32]:
 
 def _page_steps(
     grid: ContentGrid, products: VersionProducts, sizes: FloatArray, page: int, labels: IndexArray
-) -> PageSteps:
+) -> TextSteps:
     count = len(labels)
     versions = products.versions[page, :count]
     hashes = np.append(grid.text_hashes, np.uint64(0))[versions]
     gram = products.gram(page)[:count, :count]
     is_known = versions != NO_VERSION
     both_known = is_known[:, None] & is_known
-    return PageSteps(
+    return TextSteps(
         (hashes[:, None] == hashes) * both_known * 1.0,
         nearness(gram) / NEARNESS_WEIGHT * both_known,
         gram,
@@ -106,7 +106,7 @@ def _page_steps(
     )
 
 
-def _alike_columns(page: PageSteps, horizon: int) -> list[FloatArray]:
+def _alike_columns(page: TextSteps, horizon: int) -> list[FloatArray]:
     """Return how often the page changed after steps that were alike in different ways."""
     weights = faded_weights(page.labels, horizon, HALF_LIFE)
     ages = np.minimum(page.changes.ages, LONGEST_STAY)
@@ -129,7 +129,7 @@ def _alike_columns(page: PageSteps, horizon: int) -> list[FloatArray]:
     ]
 
 
-def _usual_columns(page: PageSteps) -> list[FloatArray]:
+def _usual_columns(page: TextSteps) -> list[FloatArray]:
     """Return how usual the present text is."""
     ages = step_ages(len(page.labels))
     columns = []
@@ -143,7 +143,7 @@ def _usual_columns(page: PageSteps) -> list[FloatArray]:
     return columns
 
 
-def _change_columns(page: PageSteps) -> list[FloatArray]:
+def _change_columns(page: TextSteps) -> list[FloatArray]:
     """Return the size of the latest change, and how it relates to the one before."""
     growth = _growth(page)
     latest = page.changes.steps
@@ -162,7 +162,7 @@ def _change_columns(page: PageSteps) -> list[FloatArray]:
     ]
 
 
-def _growth(page: PageSteps) -> FloatArray:
+def _growth(page: TextSteps) -> FloatArray:
     """Return the words that the latest change added, less those removed; NaN without a change."""
     latest = page.changes.steps
     growth = page.sizes[np.maximum(latest, 0)] - page.sizes[np.maximum(latest - 1, 0)]
