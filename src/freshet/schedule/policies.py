@@ -159,11 +159,13 @@ def unknown_policy_message(name: str, names: tuple[str, ...]) -> str:
     """Return the error message for an unknown policy, with the closest name.
 
     >>> unknown_policy_message("nutsch", ("age", "nutch"))
-    "'nutsch' is not a policy; did you mean nutch? There are age, nutch, formulas such as t * X"
-    >>> unknown_policy_message("Nad", ("sad", "nad"))
-    "'Nad' is not a policy; did you mean nad? There are sad, nad, formulas such as t * X"
+    "'nutsch' is not a policy; did you mean nutch? There are age, nutch, formulas (t * X), \
+model files (mine.json) and own classes (module:Class)"
+    >>> unknown_policy_message("Nad", ("sad", "nad"))[:40]
+    "'Nad' is not a policy; did you mean nad?"
     """
     matches = get_close_matches(name[:MAX_SHOWN_LETTERS].casefold(), names, n=1)
     hint = f"did you mean {matches[0]}? There are" if matches else "there are"
     shown = name[:MAX_SHOWN_LETTERS]
-    return f"{shown!r} is not a policy; {hint} {', '.join(names)}, formulas such as t * X"
+    others = "formulas (t * X), model files (mine.json) and own classes (module:Class)"
+    return f"{shown!r} is not a policy; {hint} {', '.join(names)}, {others}"

@@ -11,7 +11,7 @@ import pytest
 from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.errors import NotFoundError, UsageError
-from freshet.core.types import Snapshot
+from freshet.core.types import Change, Outcome, Snapshot
 from freshet.learning.related import related_pages
 from freshet.learning.related.related_pages import RELATIONS, find_related
 
@@ -102,3 +102,24 @@ def test_what_cannot_be_related_is_said(collection: Collection, tmp_path: Path) 
             recorder.record([next(observations())])
         for by in RELATIONS:
             assert page.related(by=by).related == ()
+
+
+@pytest.mark.parametrize(
+    ("by", "obstacle"),
+    [("co-change", "the history is too short"), ("content", "no stored content")],
+)
+def test_where_nothing_can_be_compared_it_is_said_why(
+    tmp_path: Path, by: str, obstacle: str
+) -> None:
+    with Collection.create(tmp_path / "c", contact="me@example.org") as opened:
+        reports = [
+            Observation(
+                url(path), "file", START, path.encode().ljust(16), None, Change(True), Outcome.OK
+            )
+            for path in PATHS
+        ]
+        with opened.recording() as recorder:
+            recorder.record(reports)
+        found = opened.page(url("/leader"), source="file").related(by=by)
+    assert found.related == ()
+    assert obstacle in found.obstacle

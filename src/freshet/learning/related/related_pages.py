@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from freshet.core.content.content_grid import ContentGrid
 from freshet.core.errors import NotFoundError, UsageError
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.tables import DAY_SECONDS
@@ -35,6 +36,7 @@ RELATIONS: Mapping[str, RelationChoice] = {
     "time-warping": RelationChoice(TimeWarping(), "all", 200),
 }
 DEFAULT_RELATION = "co-change"
+FEWEST_STEPS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class RelatedPageList:
 
     ``compared`` is the number of other pages that were compared, ``total`` that of all.
     ``step_days`` is the length of a step of the time grid, ``steps`` the number of steps.
+    ``obstacle`` says why nothing could be compared, if so.
     """
 
     page: Page
@@ -61,6 +64,7 @@ class RelatedPageList:
     total: int
     steps: int
     step_days: float
+    obstacle: str = ""
 
 
 def find_related(
@@ -92,7 +96,21 @@ def find_related(
         RelatedPage(pages[row], float(weight), float(lag) * step_days if has_lags else None)
         for row, weight, lag in zip(rows.tolist(), weights, lags, strict=True)
     )
-    return RelatedPageList(page, by, related, len(compared), len(others), len(times), step_days)
+    obstacle = "" if related else _obstacle(grid, choice.reads)
+    return RelatedPageList(
+        page, by, related, len(compared), len(others), len(times), step_days, obstacle
+    )
+
+
+def _obstacle(grid: ContentGrid, reads: str) -> str:
+    """Return why pages cannot be compared by the versions read; empty if they can."""
+    if grid.page_count == 1:
+        return "there is no other page of its source"
+    if reads != "none" and not len(grid.vocabulary):
+        return "no stored content to compare"
+    if reads != "last" and grid.step_count < FEWEST_STEPS:
+        return "the history is too short to compare"
+    return ""
 
 
 def _spread(page: Page, others: Sequence[Page], limit: int) -> list[Page]:

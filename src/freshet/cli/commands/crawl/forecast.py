@@ -3,7 +3,8 @@ day, a week and a month. A look is a visit that showed the page's content, or th
 Before the first look it is the probability of a change from now on, estimated from pages of the
 same host and site. If `freshet learn` has learned a model that is better than the default forecast,
 the probabilities are those of the model, and the model is named. A page whose last visit showed no
-content has no forecast; the reason is shown instead.
+content has no forecast; the reason is shown instead. Nor have imported pages, before
+`freshet add URL` makes them live.
 
 The last column is the number of new links that a look at that time is expected to find: links that
 the page never had before. It counts from the last look, or from now before the first one.

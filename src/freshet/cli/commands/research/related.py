@@ -66,7 +66,7 @@ def _print(pages: RelatedPageList) -> None:
     steps = f"{count_text(pages.steps, 'step')} of {duration_text(pages.step_days)}"
     print_text(f"{pages.page.url}   by {pages.by}, {compared}, {steps}")
     if not pages.related:
-        print_text("no related page")
+        print_text(pages.obstacle or "no related page")
         return
     rows = [
         (item.page.url, f"{item.weight:.3f}", _lag_text(item.lag_days)) for item in pages.related

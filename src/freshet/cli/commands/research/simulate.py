@@ -11,12 +11,13 @@ pages change at arbitrary times, some many times a day.
 
 Policies: rand age cg nad sad aad gad nutch stormcrawler bayes-changes bayes-freshness
 guarded-changes guarded-freshness. A live crawl uses the guarded ones by default: the bayes policy,
-with a share of the visits for nutch and age that grows if these visits gain more. Oracles, which
-know the true changes and give upper bounds: oracle-change oracle-life known-rate
-known-rate-changes. Variants that weight by cycle instead of by visit: nad-cycle sad-cycle aad-cycle
-gad-cycle. `all` selects every policy and oracle, but not these variants. A formula such as "t * X"
-is a policy, and so is the path of a model file from `freshet evolve`. NAD in capitals is a formula,
-the plain rate; the policy nad ranks by the probability of a change.
+with a share of the visits for nutch and age that grows if these visits gain more. Oracles show what
+knowledge is worth: oracle-change and oracle-life know the true changes; known-rate and
+known-rate-changes know each page's mean rate and are no upper bounds. Variants that weight by cycle
+instead of by visit: nad-cycle sad-cycle aad-cycle gad-cycle. `all` selects every policy and oracle,
+but not these variants. A formula such as "t * X" is a policy, and so are the path of a model file
+from `freshet evolve` and a class of your own as module:Class. NAD in capitals is a formula, the
+plain rate; the policy nad ranks by the probability of a change.
 
 With --objective links the policies are compared by the new links that they find. `all` then has
 these policies too: bayes-links, which a live crawl with this objective uses, and the published
