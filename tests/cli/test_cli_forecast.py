@@ -57,6 +57,13 @@ def test_a_page_that_changes_at_every_look_changes_every_5_minutes_or_less(
     assert "changes every 5 minutes or less; 200 changes in" in run("forecast", URL).out
 
 
+def test_a_page_never_seen_to_change_is_said_to_be_so(run: Run, empty: Path) -> None:
+    record(empty, *(visit(0.01 + 5 * n) for n in range(10, -1, -1)))
+    output = run("forecast", URL).out
+    assert "no change seen in 10 compared looks; the chance of one comes mostly from" in output
+    assert "every" not in output
+
+
 def test_before_two_looks_the_rate_is_that_of_pages_like_it(run: Run, empty: Path) -> None:
     record(empty, visit(1.0))
     output = run("forecast", URL).out

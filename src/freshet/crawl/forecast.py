@@ -9,7 +9,7 @@ import numpy as np
 
 from freshet.core.clock import to_epoch
 from freshet.core.errors import OwnClassError, UsageError
-from freshet.core.humanize import change_interval_text, percent_text
+from freshet.core.humanize import change_interval_text, count_text, percent_text
 from freshet.core.settings import Settings
 from freshet.core.tables import DAY_SECONDS, PageIdArray, PolicyExplanation, SharedEventReport
 from freshet.core.types import FloatArray, Page, Visit
@@ -107,10 +107,12 @@ class PageForecast:
         """Describe how often the page changes, by its own looks.
 
         An interval is named only if it agrees with the probability of a change of the page's own by
-        tomorrow. With few looks the two can be far apart.
+        tomorrow. With few looks the two can be far apart. Without a change seen none is named.
         """
         if not self.looks or self.change_days is None:
             return ""
+        if not self.changes:
+            return f"no change seen in {count_text(self.looks, 'compared look')}"
         often = self._own_interval if self._agrees(self.change_days) else ""
         if self.looks < FEW_LOOKS:
             looks = "1 comparison" if self.looks == 1 else f"{self.looks} comparisons"

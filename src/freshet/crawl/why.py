@@ -10,7 +10,12 @@ from freshet.archive.catalog.rows import HostState
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.active_hours import ActiveHours
 from freshet.core.clock import from_epoch
-from freshet.core.humanize import change_interval_text, duration_text, percent_text
+from freshet.core.humanize import (
+    MIN_INTERVAL_DAYS,
+    change_interval_text,
+    duration_text,
+    percent_text,
+)
 from freshet.core.local_time import format_to_second
 from freshet.core.settings import NO_OBJECTIVE, PageSettings, planning_objective
 from freshet.core.tables import FormulaEvaluation, PolicyExplanation, SharedEventReport
@@ -383,6 +388,8 @@ def _data_lines(explanation: PolicyExplanation, *, is_failing: bool) -> Iterator
 def _interval_bounds(explanation: PolicyExplanation) -> str:
     if not explanation.rate_low or not explanation.rate_high:
         return ""
+    if change_interval_text(1 / explanation.rate_high).endswith("or less"):
+        return f" (90 %: {duration_text(max(1 / explanation.rate_low, MIN_INTERVAL_DAYS))} or less)"
     shortest = duration_text(1 / explanation.rate_high)
     longest = duration_text(1 / explanation.rate_low)
     return f" (90 %: {shortest} to {longest})"

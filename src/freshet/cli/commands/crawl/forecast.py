@@ -59,6 +59,8 @@ def _print(page_forecast: PageForecast) -> None:
         return
     if not page_forecast.looks:
         print_text("not known yet; these are the probabilities of similar pages")
+    elif page_forecast.how_often and not page_forecast.changes:
+        print_text(f"{page_forecast.how_often}; the chance of one comes mostly from other pages")
     elif page_forecast.how_often:
         counts = f"{page_forecast.changes:,} changes in {page_forecast.looks:,} compared looks"
         print_text(f"{page_forecast.how_often}; {counts}")
