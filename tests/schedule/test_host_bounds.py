@@ -9,6 +9,7 @@ from freshet.schedule import value_threshold
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.host_bounds import host_bounds
 from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS, WEEK_DAYS, fill_profile
+from freshet.schedule.kernels.due_pages import LATEST_DUE
 from freshet.schedule.objectives import ObjectiveName
 from freshet.schedule.value_threshold import ValueThreshold
 from tests.schedule.bayes_samples import bayes_policy as new_policy
@@ -90,7 +91,11 @@ def test_deferred_pages_stay_below_the_level_until_they_are_due(objective: Objec
         bounds = host_bounds(policy._model, host, rows, now)
         assert bounds is not None
         level = bounds.level_of(100)
-        due = bounds.due_times(0.9 * level, level, now)
+        due = np.full(COUNT, LATEST_DUE, np.uint32)
+        options = (0.9 * level, level, now)
+        soon_rows = bounds.set_due_times(rows, due, options, int(now) + 60)
+        assert soon_rows.tolist() == np.flatnonzero(due <= int(now) + 60).tolist()
+        due = due[rows]
         assert np.array_equal(due > now, bounds.bounds < 0.9 * level)
         for hours in (0.2, 1.0, 6.0):
             later = now + hours * DAY_SECONDS / 24
@@ -113,6 +118,7 @@ def test_choices_after_events_are_those_of_scoring_all_pages(
 
     monkeypatch.setattr(ValueThreshold, "rows_above", count_rows)
     monkeypatch.setattr(value_threshold, "MIN_RESERVE", 20)
+    monkeypatch.setattr(value_threshold, "HOST_RESERVE", 10)
     monkeypatch.setattr(value_threshold, "RESERVE_SHARE", 15)
     monkeypatch.setattr(value_threshold, "MIN_BOUNDED_PAGES", 100)
     for step in range(60):

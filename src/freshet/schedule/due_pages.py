@@ -6,6 +6,7 @@ within it are candidates, and pages that were marked since. In the same way only
 fall due within seconds are compared at each choice.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -103,12 +104,14 @@ class DuePages:
         """Let pages that were scored be scored again at the next choice."""
         self._times[rows] = ALWAYS_DUE
 
-    def set_times(self, rows: IndexArray, times: DueTimes) -> None:
-        """Set the times of pages in ascending order, which are candidates."""
-        self._times[rows] = times
-        if self._candidates is not None and self._soon_end > -np.inf:
-            soon_rows = rows[times <= kernels.due_time(self._soon_end)]
-            self._soon_due = kernels.merge_rows(self._soon_due, soon_rows)
+    def set_times(self, set_due: Callable[[DueTimes, int], NDArray[np.intp]]) -> None:
+        """Let a function set the times of candidates.
+
+        It gets the column and a time, and returns the rows in ascending order that fall due by
+        that time and did not before.
+        """
+        soon_rows = set_due(self._times, kernels.due_time(max(self._soon_end, 0.0)))
+        self._soon_due = kernels.merge_rows(self._soon_due, soon_rows)
 
     def rows(self, now: float) -> NDArray[np.intp]:
         """Return the rows that are due, in ascending order."""

@@ -26,6 +26,8 @@ from freshet.schedule.sentinels import Sentinels
 from freshet.schedule.top_k import kth_highest
 
 MIN_RESERVE, RESERVE_SHARE, MAX_RESERVE_RATIO = 1024, 256, 1.25
+# The pages of a host with a level of its own that may reach it, beyond those of one choice.
+HOST_RESERVE = 1024
 # The pages of a host with so many pages are scored after an event only if a bound allows it.
 MIN_BOUNDED_PAGES = 4096
 MAX_THRESHOLD_SAMPLE, MAX_ROWS_SCORED_AT_ONCE = 1 << 16, 1 << 18
@@ -115,7 +117,7 @@ class ValueThreshold:
     def value_moved_hosts(self, now: float, caps: HostCaps, reserve: int) -> None:
         """Mark the pages of large hosts whose events moved, unless their value has a low bound.
 
-        A host has a level above the threshold if more than ``reserve`` of its pages may reach it.
+        A host has a level above the threshold if more pages than its reserve may reach it.
         """
         if self._due_pages.are_all:
             self._due_pages.mark_hosts(self.moved_hosts)
@@ -140,10 +142,11 @@ class ValueThreshold:
         if bounds is None:
             self._host_levels.pop(host, None)
             return
-        level = min(highest_level, bounds.level_of(reserve, self.value))
+        level = min(highest_level, bounds.level_of(_host_reserve(reserve), self.value))
         best = self._model.page_scores(bounds.best_rows, now).values
         lowest = min(level, float(best.min(initial=np.inf)))
-        self._due_pages.set_times(rows, bounds.due_times(lowest, level, now))
+        options = (lowest, level, now)
+        self._due_pages.set_times(lambda due, end: bounds.set_due_times(rows, due, options, end))
         self._host_levels[host] = level
 
     def rows_above(
@@ -218,8 +221,8 @@ class ValueThreshold:
         hosts = self._model.page_states.host[rows]
         for host, level in self._host_levels.items():
             host_values = values[hosts == host]
-            if np.count_nonzero(host_values > level) > 2 * reserve:
-                self._host_levels[host] = kth_highest(host_values, reserve)
+            if np.count_nonzero(host_values > level) > 2 * _host_reserve(reserve):
+                self._host_levels[host] = kth_highest(host_values, _host_reserve(reserve))
         self._raise(values[~np.isin(hosts, list(self._host_levels))], reserve)
 
     def _raise(self, values: FloatArray, reserve: int) -> None:
@@ -227,3 +230,8 @@ class ValueThreshold:
         if len(values) > MAX_RESERVE_RATIO * reserve:
             rank = max(1, reserve)
             self.value = max(self.value, float(np.partition(values, -rank)[-rank]))
+
+
+def _host_reserve(reserve: int) -> int:
+    """Return how many pages of a host reach its level, given how many reach the threshold."""
+    return max(1, reserve - MIN_RESERVE + HOST_RESERVE)

@@ -38,6 +38,8 @@ PART = 16
 SECOND_START = CELL_COUNT - PART
 PageColumns = tuple[Float32Array, Float32Array, Float32Array, Float32Array, Float32Array]
 LEAST_BOUND, MINUTE_IN_DAYS = 1e-30, 1 / 1440
+LEVEL_STEPS = 1024
+WAITING, UNSEEN = -1.0, -2.0
 ONE, ZERO, HALF = np.float32(1.0), np.float32(0.0), np.float32(0.5)
 LOG2_E, LEAST_EXPONENT = np.float32(1.0 / math.log(2.0)), np.float32(-120.0)
 # The powers of two between -0.5 and 0.5 as a polynomial.
@@ -87,12 +89,12 @@ def lifetimes_gained(cell: int, changes: float, hazard: float) -> float:
         changes += hazard
         if changes < SERIES_LIMIT:
             return changes * changes / 2.0
-        return 1.0 - (1.0 + changes) * math.exp(-changes)
+        return 1.0 - (1.0 + changes) * fast_exp(-changes)
     x, survival = ERLANG_SHAPE * changes, regular_survival(changes)
     later_gaps = 21 + x * (15 + x * (5 + x * (1 + x * (1 / 8 + x / 120))))
     integral = (21.0 - fast_exp(-x) * later_gaps) / 36.0
     lost = REGULAR_LIFETIME - (integral - changes * survival) + hazard * survival
-    return REGULAR_LIFETIME - math.exp(-hazard) * lost
+    return REGULAR_LIFETIME - fast_exp(-hazard) * lost
 
 
 @njit(cache=True)
@@ -101,13 +103,13 @@ def chance_gained(cell: int, changes: float, hazard: float) -> float:
     if not changes < np.inf:
         return 1.0
     if cell < POISSON_CELLS:
-        unchanged = math.exp(-changes) * (1.0 + WAITING_WEIGHT * changes)
+        unchanged = fast_exp(-changes) * (1.0 + WAITING_WEIGHT * changes)
     else:
         x = ERLANG_SHAPE * changes
         longer_gap = 1 + x * (1 + x * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x / 120))))
         longer_gap *= fast_exp(-x)
         unchanged = regular_survival(changes) + WAITING_WEIGHT * changes * longer_gap
-    return 1.0 - unchanged * math.exp(-hazard)
+    return 1.0 - unchanged * fast_exp(-hazard)
 
 
 @njit(cache=True, fastmath=True, inline="always")
@@ -132,31 +134,51 @@ def age_class(age: np.float32) -> int:
     return min(max(int(number), 0), CLASS_COUNT - 1)
 
 
+@njit(cache=True, fastmath=False)
+def age_of_page(last_look: float, not_before: float, pending: bool, now: float) -> float:
+    """Return the days since the last look, UNSEEN without one, or WAITING for a page that waits.
+
+    Fast arithmetic, which a caller would pass on, cannot tell whether a time is missing.
+    """
+    if pending or not (not_before <= now or last_look > now):
+        return WAITING
+    return UNSEEN if np.isnan(last_look) else max(0.0, now - last_look) / DAY_SECONDS
+
+
 @njit(cache=True, nogil=True, fastmath=True)
 def value_bounds(
     pages: PageColumns,
-    rows: RowNumbers,
-    ages: tuple[FloatArray, FloatArray],
-    model: tuple[FloatArray, Float32Array, float],
-) -> Float32Array:
-    """Return an upper bound of each page's value of a look, not valid for pages without a look.
+    visits: tuple[FloatArray, FloatArray, NDArray[np.bool_]],
+    rows: tuple[RowNumbers, FloatArray],
+    model: tuple[FloatArray, Float32Array, float, float],
+    results: tuple[Float32Array, FloatArray],
+) -> None:
+    """Set an upper bound of each page's value of a look, and the days since its last look.
 
+    The bound is WAITING for pages that cannot be visited now, and UNSEEN for pages without a look.
     ``pages`` has the columns of likelihood, importance, value factor, recent looks and recent
-    failures. ``ages`` are the days since the last look of each row, by the calendar and by the
-    host's hours. ``model`` has the prior of the host, the table of ``gain_table``, and the
-    logarithm of the daily retention.
+    failures, ``visits`` those of the last look, the time before which a page is not visited, and
+    whether a visit is pending. ``rows`` has the rows, and their ages by the host's hours, none if
+    these are the calendar's. ``model`` has the prior of the host, the table of ``gain_table``, the
+    logarithm of the daily retention, and the time now.
     """
     likelihood, importance, value_factor, recent_looks, recent_failures = pages
-    (calendar_ages, host_ages), (prior, gains, log_retention) = ages, model
-    bounds = np.empty(len(rows), np.float32)
+    (last_look, not_before, pending), (page_rows, host_ages) = visits, rows
+    (prior, gains, log_retention, now), (bounds, ages) = model, results
     prior_weights, last_weights = np.zeros(PART, np.float32), np.zeros(PART, np.float32)
     prior_weights[:] = prior[:PART]
     last_weights[PART - SECOND_START :] = prior[PART:]
     margin = ABSOLUTE_MARGIN * gains.max()
-    for index in range(len(rows)):
-        row = rows[index]
-        retention = small_exp(np.float32(log_retention) * min(ONE, np.float32(host_ages[index])))
-        gain_row = age_class(np.float32(calendar_ages[index]))
+    for index in range(len(page_rows)):
+        row = page_rows[index]
+        age = age_of_page(last_look[row], not_before[row], pending[row], now)
+        ages[index] = max(0.0, age)
+        if age < 0.0:
+            bounds[index] = np.float32(age)
+            continue
+        host_age = host_ages[index] if len(host_ages) else age
+        retention = small_exp(np.float32(log_retention) * min(ONE, np.float32(host_age)))
+        gain_row = age_class(np.float32(age))
         total, gain = ZERO, ZERO
         for cell in range(PART):
             weight = prior_weights[cell] * rough_exp(retention * likelihood[row, cell])
@@ -171,60 +193,75 @@ def value_bounds(
         look_chance = (looks + 1.0) / (looks + recent_failures[row] + 1.0)
         weight = importance[row] * value_factor[row] * look_chance
         bounds[index] = (RELATIVE_MARGIN * gain / total + margin) * weight
-    return bounds
 
 
 @njit(cache=True, nogil=True)
-def mark_unseen_and_waiting(
-    bounds: Float32Array,
-    rows: RowNumbers,
-    columns: tuple[FloatArray, FloatArray, NDArray[np.bool_]],
-    now: float,
-) -> None:
-    """Set the bounds of pages without a look to infinity, and of pages that must wait to -1.
+def finish_bounds(bounds: Float32Array) -> int:
+    """Set the bounds of pages without a look to infinity.
 
-    ``columns`` are the time of the last look, the time before which a page is not visited, and
-    whether a visit is pending.
+    Returns the position of the highest other bound from 0 on, -1 if there is none.
     """
-    last_look, not_before, pending = columns
-    for index in range(len(rows)):
-        row = rows[index]
-        if pending[row] or not (not_before[row] <= now or last_look[row] > now):
-            bounds[index] = np.float32(-1.0)
-        elif np.isnan(last_look[row]):
-            bounds[index] = np.inf
-
-
-@njit(cache=True, nogil=True)
-def highest_finite(bounds: Float32Array) -> int:
-    """Return the position of the highest finite bound from 0 on, -1 if there is none."""
     position, highest = -1, np.float32(-1.0)
     for index in range(len(bounds)):
-        if highest < bounds[index] < np.inf and bounds[index] >= 0.0:
+        if bounds[index] == UNSEEN:
+            bounds[index] = np.inf
+        elif bounds[index] > highest:
             position, highest = index, bounds[index]
     return position
 
 
 @njit(cache=True, nogil=True)
-def due_times_of_bounds(
+def level_reached(bounds: Float32Array, lowest: float, highest: float, count: int) -> float:
+    """Return a level that at least a number of bounds reach, and few more, if so many reach one.
+
+    Bounds are counted in steps between a lowest level, which is the result if fewer reach it, and
+    the highest finite bound.
+    """
+    counts = np.zeros(LEVEL_STEPS + 1, np.int64)
+    width = (highest - lowest) / LEVEL_STEPS
+    if not width > 0.0:
+        return lowest
+    for index in range(len(bounds)):
+        if bounds[index] >= lowest:
+            step = (min(float(bounds[index]), highest) - lowest) / width
+            counts[min(int(step), LEVEL_STEPS)] += 1
+    reached = 0
+    for step in range(LEVEL_STEPS, 0, -1):
+        reached += counts[step]
+        if reached >= count:
+            return lowest + step * width
+    return lowest
+
+
+@njit(cache=True, nogil=True)
+def set_due_times(
     bounds: Float32Array,
-    ages: FloatArray,
+    pages: tuple[RowNumbers, FloatArray, DueTimes],
     growth_days: FloatArray,
     options: tuple[float, float, float, float],
-) -> DueTimes:
-    """Return when pages whose bound is below a limit may reach a level; others are due already.
+    soon_end: int,
+) -> NDArray[np.intp]:
+    """Set when pages whose bound is below a limit may reach a level; others are due already.
 
-    ``growth_days`` are the days in which the exposure doubles at the highest age of each class.
-    ``options`` are limit and level, the time in seconds, and the power of the exposure with which
-    values grow at most.
+    ``pages`` has rows, ages in days, and the column of due times. ``growth_days`` are the days in
+    which the exposure doubles at the highest age of each class. ``options`` are limit and level,
+    the time in seconds, and the power of the exposure with which values grow at most. Returns the
+    rows whose time was after ``soon_end`` and no longer is.
     """
+    rows, ages, due = pages
     limit, level, now, growth_exponent = options
-    due = np.full(len(bounds), ALWAYS_DUE, np.uint32)
+    soon_rows, count = np.empty(len(rows), np.intp), 0
     for index in range(len(bounds)):
+        time = ALWAYS_DUE
         if 0.0 <= bounds[index] < limit:
             age_row = age_class(np.float32(ages[index]))
             ratio = level / max(float(bounds[index]), LEAST_BOUND)
             factor = math.sqrt(ratio) if growth_exponent == 2.0 else ratio ** (1 / growth_exponent)
             days = growth_days[age_row - 1] * (factor - 1.0) if age_row > 0 else MINUTE_IN_DAYS
-            due[index] = due_time(now + DAY_SECONDS * days)
-    return due
+            time = due_time(now + DAY_SECONDS * days)
+        row = rows[index]
+        if time <= soon_end < due[row]:
+            soon_rows[count] = row
+            count += 1
+        due[row] = time
+    return soon_rows[:count].copy()
