@@ -12,7 +12,14 @@ from freshet.core.content.related_pages import collect_related
 from freshet.core.tables import DAY_SECONDS
 from freshet.features.kernels.visit_features import FEATURE_COUNT
 from freshet.features.measured_looks import looks_of_grid
-from freshet.features.visit_features import FEATURE_NAMES, FEATURES, FeatureArray, VisitFeatures
+from freshet.features.visit_features import (
+    COLLECTION_FEATURES,
+    FEATURE_NAMES,
+    FEATURES,
+    RELATED_FEATURES,
+    FeatureArray,
+    VisitFeatures,
+)
 from freshet.predict.chance_correction import FORECAST_COLUMN
 from tests.core.content.test_content_grid import small_grid
 
@@ -56,7 +63,7 @@ def test_every_feature_is_named_and_described() -> None:
 
 def test_the_reference_lists_every_feature() -> None:
     text = (Path(__file__).parents[2] / "docs/reference/change-features.md").read_text("utf-8")
-    for name, meaning in FEATURES.items():
+    for name, meaning in COLLECTION_FEATURES.items():
         assert f"| `{name}` | {meaning} |" in text
     assert f"| `{FORECAST_COLUMN}` |" in text
 
@@ -105,6 +112,14 @@ def test_looks_at_one_time_do_not_see_each_other() -> None:
     assert column(features, "host_changes_3d") == [0.0] * 4
 
 
+def test_a_change_of_unknown_size_leaves_the_mean_sizes() -> None:
+    table = looks((0, 0, False), (0, 1, True), (0, 2, True), (0, 3, False))
+    sizes = np.array([np.nan, 5.0, np.nan, np.nan])
+    features = VisitFeatures(HOSTS).add_looks(replace(table, words=sizes, new_links=sizes))
+    assert column(features, "mean_words")[3] == pytest.approx(np.log(6))
+    assert column(features, "mean_new_links")[3] == pytest.approx(np.log(6))
+
+
 def test_related_pages_that_changed_since_the_last_look() -> None:
     nobody = np.empty(0, np.int32), np.empty(0), np.empty(0, np.int32)
     others = np.array([1, 2], np.int32), np.array([3.0, 1.0]), np.zeros(2, np.int32)
@@ -113,6 +128,12 @@ def test_related_pages_that_changed_since_the_last_look() -> None:
     features = VisitFeatures(HOSTS, related).add_looks(table)
     assert column(features, "related_changed")[4] == 0.75
     assert np.isnan(column(features, "related_changed")[3])
+
+
+def test_a_collection_has_no_features_of_related_pages() -> None:
+    columns = FEATURE_NAMES[: len(COLLECTION_FEATURES)]
+    assert columns == tuple(COLLECTION_FEATURES)
+    assert not set(columns) & set(RELATED_FEATURES)
 
 
 def test_the_future_does_not_change_what_was_known() -> None:

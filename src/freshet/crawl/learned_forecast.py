@@ -11,7 +11,7 @@ from freshet.core.policy import CorrectablePolicy
 from freshet.core.tables import DAY_SECONDS, PageIdArray
 from freshet.core.types import FloatArray
 from freshet.crawl.page_features import GAP_COLUMN, PageFeatures
-from freshet.features.visit_features import FEATURE_NAMES
+from freshet.features.visit_features import COLLECTION_FEATURE_NAMES
 from freshet.predict.chance_correction import ChanceCorrection
 from freshet.predict.change_model import ChangeModel, read_change_model
 from freshet.predict.stored_correction import load_correction
@@ -85,7 +85,7 @@ def choose_model(folder: Path | None) -> ModelChoice:
     if folder is None:
         return ModelChoice()
     try:
-        model = read_change_model(folder, FEATURE_NAMES)
+        model = read_change_model(folder, COLLECTION_FEATURE_NAMES)
         if model is None:
             return ModelChoice()
         if not model.validation.is_better:

@@ -8,10 +8,11 @@ from freshet.archive.catalog.catalog import Catalog
 from freshet.core.content.measured_looks import MeasuredLooks, concatenate_looks
 from freshet.core.tables import DAY_SECONDS, PageIdArray, hash_names
 from freshet.core.types import FloatArray, HashArray
-from freshet.features.visit_features import FEATURE_NAMES, FeatureArray, VisitFeatures
+from freshet.features.visit_features import COLLECTION_FEATURE_NAMES, FeatureArray, VisitFeatures
 from freshet.schedule.columns import NOT_FOUND, KeyIndex
 
-GAP_COLUMN = FEATURE_NAMES.index("gap")
+FEATURE_COUNT = len(COLLECTION_FEATURE_NAMES)
+GAP_COLUMN = COLLECTION_FEATURE_NAMES.index("gap")
 
 
 class PageFeatures:
@@ -64,7 +65,7 @@ class PageFeatures:
 
     def at(self, ids: PageIdArray, times: FloatArray) -> FeatureArray:
         """Return the features of known pages at given times."""
-        return self._features.at(self._pages.find(ids), times)
+        return self._features.at(self._pages.find(ids), times)[:, :FEATURE_COUNT]
 
     def expected_times(self, ids: PageIdArray, now: float) -> FloatArray:
         """Return when known pages are likely visited next: after the gap of last time, or now."""
@@ -77,7 +78,7 @@ class PageFeatures:
 
     def _learn(self, looks: MeasuredLooks) -> FeatureArray:
         rows = self._pages.find(looks.pages)
-        features = self._features.add_looks(replace(looks, pages=rows))
+        features = self._features.add_looks(replace(looks, pages=rows))[:, :FEATURE_COUNT]
         # If a page has several looks, the last value is assigned last.
         gaps = features[:, GAP_COLUMN].astype(np.float64)
         self._last_gaps[rows] = DAY_SECONDS * np.nan_to_num(gaps)

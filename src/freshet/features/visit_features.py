@@ -45,6 +45,13 @@ _RATE_FEATURES = {
     }.items()
 }
 
+RELATED_FEATURES = {
+    "related_changed": "share of the related pages that changed after the last look",
+    "related_rate": "recent changes a day of related pages, faded with half-life 3d",
+    "related_weight": "weight of the related pages that changed after the last look",
+}
+"""The features that need related pages."""
+
 FEATURES: dict[str, str] = {
     "log_gap": "log of the days since the last look",
     "looks": "log of the number of looks",
@@ -79,13 +86,16 @@ FEATURES: dict[str, str] = {
     **_RATE_FEATURES,
     **_others_features("host", "host"),
     **_others_features("collection", "collection"),
-    "related_changed": "share of the related pages that changed after the last look",
-    "related_rate": "recent changes a day of related pages, faded with half-life 3d",
-    "related_weight": "weight of the related pages that changed after the last look",
+    **RELATED_FEATURES,
 }
 """The name of each feature, and what it means."""
 
 FEATURE_NAMES = tuple(FEATURES)
+
+COLLECTION_FEATURES = {name: FEATURES[name] for name in FEATURES if name not in RELATED_FEATURES}
+"""The features of a collection, whose related pages are not given; they are the first columns."""
+
+COLLECTION_FEATURE_NAMES = tuple(COLLECTION_FEATURES)
 
 
 class VisitFeatures:
@@ -150,7 +160,6 @@ def _new_states(count: int) -> FloatArray:
     states[:, kernels.FIRST_LOOK] = np.inf
     states[:, [kernels.LAST_LOOK, kernels.LAST_CHANGE]] = -np.inf
     states[:, kernels.LAST_WORDS : kernels.SIZE + 1] = np.nan
-    states[:, kernels.MEAN_LINKS] = 0.0
     return states
 
 

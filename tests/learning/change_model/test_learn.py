@@ -1,6 +1,7 @@
 """A model of changes is learned, validated on later looks, stored, and used if it is better."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,16 @@ from freshet.collection.collection import Collection
 from freshet.core.clock import from_epoch
 from freshet.core.errors import BadInputError, StopRequestedError
 from freshet.core.progress import ignore_progress
-from freshet.core.tables import DAY_SECONDS
+from freshet.core.tables import DAY_SECONDS, HOUR_SECONDS
 from freshet.core.types import FloatArray
-from freshet.features.visit_features import FEATURE_NAMES
+from freshet.features.visit_features import COLLECTION_FEATURE_NAMES
 from freshet.learning.change_model import examples as examples_module
-from freshet.learning.change_model.examples import gather_examples
+from freshet.learning.change_model.default_forecast import default_chances
+from freshet.learning.change_model.examples import (
+    examples_of_looks,
+    first_hourly_time,
+    gather_examples,
+)
 from freshet.learning.change_model.learn import train_model
 from freshet.predict.boosted_correction import BoostedCorrection
 from freshet.predict.change_model import (
@@ -32,6 +38,7 @@ from tests.learning.change_model.look_samples import (
     daily_looks,
     examples_of,
     memoryless_chances,
+    page_rows,
     weekday_chances,
 )
 
@@ -74,6 +81,25 @@ def test_later_looks_do_not_alter_what_was_known_before_a_look() -> None:
     np.testing.assert_array_equal(one.features, other.features)
 
 
+def test_examples_have_the_forecast_of_a_policy_that_is_fitted_every_hour(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    daily = daily_looks(weekday_chances())
+    hour = HOUR_SECONDS * (daily.pages % 12)
+    looks = replace(daily, times=daily.times + hour).in_time_order()
+    every_hour, less_often = (
+        default_chances(
+            "bayes-freshness", page_rows(), looks, ignore_progress, hourly_since=hourly_since
+        )[looks.measured]
+        for hourly_since in (-np.inf, np.inf)
+    )
+    assert not np.array_equal(every_hour, less_often)
+    examples = examples_of_looks(page_rows(), looks, "bayes-freshness", ignore_progress)
+    assert examples.observed.chances.tolist() == every_hour.tolist()
+    monkeypatch.setattr(examples_module, "MAX_PAGE_FITS", 24 * PAGES)
+    assert looks.times[-1] - first_hourly_time(looks, PAGES) < 3 * DAY_SECONDS
+
+
 def test_a_collection_learns_and_stores_its_model(tmp_path: Path) -> None:
     with Collection.create(tmp_path / "c", contact="me@example.org") as collection:
         add_looks(collection.catalog, daily_looks(weekday_chances()))
@@ -85,13 +111,13 @@ def test_a_collection_learns_and_stores_its_model(tmp_path: Path) -> None:
     assert result.used
     assert result.model is not None
     assert path.stat().st_mode & 0o777 == 0o600
-    stored = read_change_model(folder, FEATURE_NAMES)
+    stored = read_change_model(folder, COLLECTION_FEATURE_NAMES)
     assert stored == result.model
     assert stored.trained.looks == len(examples) == PAGES * (DAYS - 1)
     chances = BoostedCorrection(stored.content).correct(examples.features, examples.chances)
     with pytest.raises(StopRequestedError), Collection.open(tmp_path / "c") as collection:
         collection.learn(progress=stop_at_the_end)
-    assert read_change_model(folder, FEATURE_NAMES) == stored
+    assert read_change_model(folder, COLLECTION_FEATURE_NAMES) == stored
     assert chances[examples.changed].mean() > 2 * chances[~examples.changed].mean()
     check_bad_files(path)
 
@@ -108,11 +134,11 @@ def check_bad_files(path: Path) -> None:
     for altered in ("", "[]", "{}", text[:-100], text.replace('"seed": ', '"seed": 1')):
         path.write_text(altered, "utf-8")
         with pytest.raises(BadInputError, match="learn again") as caught:
-            read_change_model(path.parent, FEATURE_NAMES)
+            read_change_model(path.parent, COLLECTION_FEATURE_NAMES)
         assert "\n" not in str(caught.value)
     path.write_text(text, "utf-8")
     with pytest.raises(BadInputError, match="other features"):
-        read_change_model(path.parent, FEATURE_NAMES[:-1])
+        read_change_model(path.parent, COLLECTION_FEATURE_NAMES[:-1])
 
 
 def test_without_enough_looks_nothing_is_learned(tmp_path: Path) -> None:
@@ -122,4 +148,4 @@ def test_without_enough_looks_nothing_is_learned(tmp_path: Path) -> None:
         result = collection.learn()
     assert (result.model, result.used) == (None, False)
     assert "at least 20 looks with and without a change" in result.why
-    assert read_change_model(tmp_path / "c" / "models", FEATURE_NAMES) is None
+    assert read_change_model(tmp_path / "c" / "models", COLLECTION_FEATURE_NAMES) is None

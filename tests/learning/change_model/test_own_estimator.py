@@ -15,7 +15,7 @@ from freshet.core.tables import DAY_SECONDS
 from freshet.crawl.forecast import forecasts
 from freshet.crawl.learned_correction import LearnedCorrection
 from freshet.crawl.live_policy import build_live_policy
-from freshet.features.visit_features import FEATURE_NAMES
+from freshet.features.visit_features import COLLECTION_FEATURE_NAMES
 from freshet.predict.change_model import (
     CHANGE_MODEL_FILE,
     DEFAULT_FORECAST,
@@ -98,7 +98,7 @@ def test_an_estimator_that_does_not_store_itself_is_trained_again(folder: Path) 
     models = folder / "models"
     with Collection.open(folder, clock=FixedClock(NOW)) as collection:
         assert collection.learn(estimators=[FORGETFUL]).used
-        model = read_change_model(models, FEATURE_NAMES)
+        model = read_change_model(models, COLLECTION_FEATURE_NAMES)
         assert model is not None
         assert model.content == ""
         examples = read_examples(models, model.examples_digest)

@@ -157,6 +157,16 @@ def add_look(state: FloatArray, now: float, gap: float, changed: bool) -> None:
 
 
 @njit(cache=True, nogil=True)
+def faded_mean(mean: float, value: float) -> float:
+    """Return a running mean with a new value; NaN is an unknown value, or no mean yet."""
+    if np.isnan(value):
+        return mean
+    if np.isnan(mean):
+        return value
+    return CHANGE_WEIGHT * mean + (1 - CHANGE_WEIGHT) * value
+
+
+@njit(cache=True, nogil=True)
 def add_change(page: FloatArray, now: float, content: FloatArray, is_return: bool) -> None:
     """Add a change to the state of a page."""
     if page[CHANGES] > 0:
@@ -165,13 +175,9 @@ def add_change(page: FloatArray, now: float, content: FloatArray, is_return: boo
         difference = log_gap - page[GAP_MEAN]
         page[GAP_MEAN] += difference / page[GAP_COUNT]
         page[GAP_SQUARES] += difference * (log_gap - page[GAP_MEAN])
-    words = log1p(content[0])
-    is_first = np.isnan(page[MEAN_WORDS])
-    page[MEAN_WORDS] = (
-        words if is_first else CHANGE_WEIGHT * page[MEAN_WORDS] + (1 - CHANGE_WEIGHT) * words
-    )
+    page[MEAN_WORDS] = faded_mean(page[MEAN_WORDS], log1p(content[0]))
     page[LAST_WORDS], page[LAST_DICE], page[LAST_LINKS] = content[0], content[1], content[2]
-    page[MEAN_LINKS] = CHANGE_WEIGHT * page[MEAN_LINKS] + (1 - CHANGE_WEIGHT) * content[2]
+    page[MEAN_LINKS] = faded_mean(page[MEAN_LINKS], content[2])
     page[CHANGES] += 1
     page[LAST_CHANGE] = now
     page[RETURNS] += is_return

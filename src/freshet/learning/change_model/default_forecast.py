@@ -18,18 +18,25 @@ from freshet.schedule.visit_steps import replay_steps, select_visits, step_range
 
 
 def default_chances(
-    policy_name: str, pages: PageTable, looks: MeasuredLooks, progress: ProgressCallback
+    policy_name: str,
+    pages: PageTable,
+    looks: MeasuredLooks,
+    progress: ProgressCallback,
+    *,
+    hourly_since: float = np.inf,
 ) -> FloatArray:
     """Return the chance that a policy gave to a change just before each look, NaN at a first look.
 
-    The looks are in time order. The policy learns them in the steps in which a crawl fits it.
+    The looks are in time order. Since ``hourly_since`` the policy is fitted every hour, as in a
+    crawl; in earlier steps less often.
     """
     policy = make_policy(policy_name, live=True)
     if not isinstance(policy, BayesPolicy):
         raise TypeError(f"{policy_name} makes no forecasts")
     policy.add(pages)
     visits, chances = look_visits(looks), np.full(len(looks), np.nan)
-    for start, end in step_ranges(replay_steps(visits.times, len(pages))):
+    steps = replay_steps(visits.times, len(pages), hourly_since=hourly_since)
+    for start, end in step_ranges(steps):
         policy.refit(from_epoch(float(visits.times[start])))
         for rows in _without_repeated_pages(visits, start, end):
             batch = select_visits(visits, rows)

@@ -14,9 +14,9 @@ from freshet.archive.catalog.catalog import Catalog
 from freshet.core.clock import from_epoch
 from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.progress import ProgressCallback
-from freshet.core.tables import BoolArray, PageTable
+from freshet.core.tables import HOUR_SECONDS, BoolArray, PageTable
 from freshet.core.types import FloatArray, IndexArray
-from freshet.features.visit_features import FEATURE_NAMES, FeatureArray, VisitFeatures
+from freshet.features.visit_features import COLLECTION_FEATURE_NAMES, FeatureArray, VisitFeatures
 from freshet.learning.change_model.default_forecast import (
     concatenate_page_columns,
     default_chances,
@@ -30,6 +30,8 @@ from freshet.schedule.page_states import ranks_within_groups
 MAX_LOOKS, MAX_EXAMPLES = 3_000_000, 1_000_000
 # Features are computed for this many looks at a time, and kept for examples only.
 LOOKS_PER_BLOCK = 100_000
+# The default forecast is fitted every hour, as in a crawl, as long as no more pages are fitted.
+MAX_PAGE_FITS = 50_000_000
 THINNING_SEED = 1
 # A host has at most this many training examples, or as many as the mean of all hosts.
 MIN_HOST_EXAMPLES = 3_000
@@ -126,10 +128,15 @@ def examples_of_looks(
     """Return the examples of looks in time order; ``left_out`` are the looks not among them."""
     slower = thin_looks(looks, THINNING_SEED)
     total = len(looks) + len(slower)
+    hourly_since = first_hourly_time(looks, len(pages))
 
     def examples_of(part: MeasuredLooks, done: int) -> ChangeExamples:
         chances = default_chances(
-            policy_name, pages, part, lambda count, _: progress(done + count, total)
+            policy_name,
+            pages,
+            part,
+            lambda count, _: progress(done + count, total),
+            hourly_since=hourly_since,
         )
         return _to_examples(pages, part, chances)
 
@@ -142,17 +149,28 @@ def examples_of_looks(
     return CollectionExamples(observed, slower_examples, left_out)
 
 
+def first_hourly_time(looks: MeasuredLooks, page_count: int) -> float:
+    """Return the time since which the default forecast is fitted every hour.
+
+    It is the time of the first example, or a later one in a large collection.
+    """
+    example_times = looks.times[looks.measured][-MAX_EXAMPLES:]
+    hours = np.unique(np.floor(example_times / HOUR_SECONDS))
+    most_hours = max(1, MAX_PAGE_FITS // max(1, page_count))
+    return float(hours[-most_hours:][0] * HOUR_SECONDS) if len(hours) else np.inf
+
+
 def _to_examples(pages: PageTable, looks: MeasuredLooks, chances: FloatArray) -> ChangeExamples:
     """Return the latest looks that were compared, with the features before each."""
     _, page_hosts = np.unique(pages.hosts, return_inverse=True)
     hosts = page_hosts.astype(np.int32)
     rows = np.searchsorted(pages.ids, looks.pages).astype(np.int32)
     compared = np.flatnonzero(looks.measured & np.isfinite(chances))[-MAX_EXAMPLES:]
-    features = np.empty((len(compared), len(FEATURE_NAMES)), np.float32)
+    features = np.empty((len(compared), len(COLLECTION_FEATURE_NAMES)), np.float32)
     builder = VisitFeatures(hosts)
     for block in _time_blocks(looks.times):
         block_looks = replace(looks.select(block), pages=rows[block])
-        block_features = builder.add_looks(block_looks)
+        block_features = builder.add_looks(block_looks)[:, : features.shape[1]]
         first, end = np.searchsorted(compared, (block.start, block.stop))
         features[first:end] = block_features[compared[first:end] - block.start]
     pages_compared = rows[compared]

@@ -10,7 +10,7 @@ from freshet.core.errors import FreshetError
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.setting_checks import TREES
 from freshet.core.settings import Settings
-from freshet.features.visit_features import FEATURE_NAMES
+from freshet.features.visit_features import COLLECTION_FEATURE_NAMES
 from freshet.learning.change_model.candidates import check_estimators, train_candidate
 from freshet.learning.change_model.examples import (
     ChangeExamples,
@@ -99,10 +99,10 @@ def train_model(
     final = train_candidate(
         best, all_examples.balanced(SEED).inputs, SEED, rounds=candidates[best].rounds
     )
-    gaps = all_examples.features[:, FEATURE_NAMES.index("gap")]
+    gaps = all_examples.features[:, COLLECTION_FEATURE_NAMES.index("gap")]
     model = ChangeModel(
-        policy_name, best, FEATURE_NAMES, observed.summary(), examples.left_out, validation,
-        float(np.quantile(gaps, LONGEST_GAP_SHARE)), SEED, final.content(),
+        policy_name, best, COLLECTION_FEATURE_NAMES, observed.summary(), examples.left_out,
+        validation, float(np.quantile(gaps, LONGEST_GAP_SHARE)), SEED, final.content(),
         digest_of(final.stored_examples), now,
     )  # fmt: skip
     return model, final.stored_examples

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import FloatArray
-from freshet.features.visit_features import FEATURE_NAMES
+from freshet.features.visit_features import COLLECTION_FEATURE_NAMES
 from freshet.learning.change_model.examples import ChangeExamples
 from freshet.predict.change_model import (
     CHANGE_SHARE,
@@ -89,4 +89,4 @@ def _chances_by_last_look(training: ChangeExamples, later: ChangeExamples) -> Fl
 
 
 def _feature(examples: ChangeExamples, name: str) -> FloatArray:
-    return examples.features[:, FEATURE_NAMES.index(name)].astype(np.float64)
+    return examples.features[:, COLLECTION_FEATURE_NAMES.index(name)].astype(np.float64)

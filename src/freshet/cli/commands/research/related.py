@@ -4,7 +4,8 @@ pages have changed; `content` and `host` the words of the last versions, of all 
 the same host; `links` counts links between them; `correlation` and `time-warping` compare how words
 rise and fall over the versions. Pages of the same source are compared: those of the same host
 first, up to 2,000 by past changes, 1,000 by last versions and 200 by all versions. The time grid
-has up to 60 steps, as far apart as the looks at the page.
+has up to 60 steps, as far apart as the looks at the page. Related pages are shown only: `freshet
+learn` does not use them, because they made its forecasts no better.
 """
 
 from typing import Annotated
