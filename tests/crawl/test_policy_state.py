@@ -10,7 +10,7 @@ import pytest
 from freshet.core.clock import FixedClock, to_epoch
 from freshet.core.tables import HostCaps
 from freshet.crawl import live_policy
-from freshet.crawl.live_policy import build_live_policy
+from freshet.crawl.live_policy import build_fitted_policy, build_live_policy
 from freshet.crawl.policy_state import (
     MAX_STATE_BYTES,
     POLICY_STATE_NOTE,
@@ -92,6 +92,30 @@ def test_the_state_is_stored_every_few_hours(folder: Path) -> None:
             stored = read_policy_state(session._catalog, "guarded-freshness", np.inf)
             time = None if stored is None else stored.time
             assert time == (stored_hours and NOON + timedelta(hours=stored_hours))
+
+
+def test_shown_forecasts_are_fitted_to_the_last_looks_whatever_the_state(folder: Path) -> None:
+    rng, clock, chances = np.random.default_rng(3), FixedClock(NOON), []
+    with crawling(folder, clock, "20000/day") as session:
+        for step in range(9):
+            clock.at += timedelta(seconds=40)
+            jobs = draw(session, clock, room=PAGES)
+            texts = [f"{step if job.page > 1 and rng.random() < 0.7 else 0}" for job in jobs]
+            session.record_observations([
+                fetched_page(job, clock.now(), text=f"words {text}")
+                for job, text in zip(jobs, texts, strict=True)
+            ])
+            session.jobs.save_policy(clock.now())
+    with CollectionStore.open(folder) as collection:
+        catalog, ids = collection.catalog, np.arange(1, PAGES + 1)
+        for has_state in (True, False):
+            policy = build_fitted_policy(catalog, collection.settings, now=clock.now())
+            assert isinstance(policy, GuardedPolicy)
+            assert policy.state()["fitted_look_count"] == policy.state()["look_count"] > 0
+            chances.append(policy.forecast(ids, clock.now(), np.array([1 / 24])).survival)
+            if has_state:
+                catalog.write_note(POLICY_STATE_NOTE, "")
+    np.testing.assert_allclose(chances[0], chances[1], atol=0.01)
 
 
 def test_with_a_stored_state_the_history_is_not_replayed(

@@ -13,7 +13,7 @@ from freshet.schedule.cadence import CELL_COUNT, CYCLE_CADENCE, POISSON_CELLS
 from freshet.schedule.columns import ColumnSpec
 from freshet.schedule.page_states import PageStates
 from freshet.schedule.posterior import RatePosterior
-from freshet.schedule.prior import HierarchicalPrior, sample_rows
+from freshet.schedule.prior import FEW_PAGES_STEPS, HierarchicalPrior, sample_rows
 from tests.schedule.bayes_samples import pages, visits
 
 POSTERIOR = RatePosterior(CYCLE_CADENCE.rates, outlier_chance=1e-2, daily_retention=0.95)
@@ -62,7 +62,7 @@ def initial_distribution() -> FloatArray:
 def plain_steps(
     states: PageStates, steps: int, site_of: SiteOf = by_twenty
 ) -> dict[int, FloatArray]:
-    """Return each page's prior by loops over pages."""
+    """Return each page's prior by loops over pages; the initial one counts as four pages."""
     initial = initial_distribution()
     ids = sorted(states.ids.tolist())
     rows = states.find_rows(np.array(ids))
@@ -75,7 +75,7 @@ def plain_steps(
             weights, flat_weights = prior[page] * likelihoods[page], collection * likelihoods[page]
             posteriors[page] = weights / weights.sum()
             flat_posteriors.append(flat_weights / flat_weights.sum())
-        collection = 0.98 * sum(flat_posteriors) / len(ids) + 0.02 * initial
+        collection = (sum(flat_posteriors) + 4 * initial) / (len(ids) + 4)
         by_site = {}
         for site in {site_of(page) for page in ids}:
             own = [posteriors[page] for page in ids if site_of(page) == site]
@@ -100,7 +100,7 @@ def test_every_level_is_learnt_as_by_plain_loops() -> None:
     states = states_of(list(range(50)))
     prior = HierarchicalPrior(CYCLE_CADENCE.rates)
     prior.fit(states, POSTERIOR, NOW, steps=2, seed=0)
-    plain = plain_steps(states, 2)
+    plain = plain_steps(states, FEW_PAGES_STEPS)
     for page in range(50):
         assert prior_of(prior, states, page) == pytest.approx(plain[page], rel=1e-6)
 
@@ -109,7 +109,7 @@ def test_a_host_of_several_sites_weighs_each_by_its_pages_there() -> None:
     states = states_of(list(range(50)), by_threes)
     prior = HierarchicalPrior(CYCLE_CADENCE.rates)
     prior.fit(states, POSTERIOR, NOW, steps=3, seed=0)
-    plain = plain_steps(states, 3, by_threes)
+    plain = plain_steps(states, FEW_PAGES_STEPS, by_threes)
     for page in range(50):
         assert prior_of(prior, states, page) == pytest.approx(plain[page], rel=1e-6)
 
@@ -168,3 +168,14 @@ def test_a_collection_without_pages_keeps_its_first_prior() -> None:
     states = PageStates(policy_columns={"likelihood": ColumnSpec(np.float32, width=CELL_COUNT)})
     prior.fit(states, POSTERIOR, NOW, steps=2, seed=0)
     assert np.array_equal(prior.table, before)
+
+
+def test_the_fit_of_few_pages_does_not_depend_on_earlier_fits() -> None:
+    states = states_of(list(range(5)))
+    once, often = (HierarchicalPrior(CYCLE_CADENCE.rates) for _ in range(2))
+    once.fit(states, POSTERIOR, NOW, steps=2, seed=0)
+    for _ in range(9):
+        often.fit(states, POSTERIOR, NOW, steps=2, seed=0)
+    unchanged_in_a_day = np.exp(-CYCLE_CADENCE.rates)
+    chances = [prior_of(prior, states, 4) @ unchanged_in_a_day for prior in (once, often)]
+    assert chances[1] == pytest.approx(chances[0], abs=0.005)

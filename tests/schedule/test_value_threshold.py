@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS
 from freshet.schedule import columns, value_threshold
 from freshet.schedule.objectives import ObjectiveName
@@ -48,7 +47,7 @@ def test_a_large_host_that_has_moved_is_valued_after_a_restart_too(
         policy.learn(visits(range(COUNT), day, np.arange(COUNT) % 7 == 0))
         choose(policy, day, 5)
     policy.learn(visits(range(40), 3.01, True))
-    policy.refit(from_epoch(3.01 * DAY_SECONDS))
+    policy._refit_if_due(3.01 * DAY_SECONDS)
     assert policy.state()["moved_hosts"].tolist() == [0]
     restored = bayes_policy(objective)
     restored.restore(policy.state())

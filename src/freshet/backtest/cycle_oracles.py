@@ -98,7 +98,11 @@ class CycleLifetimeOracle(CycleOracle):
 
 
 class CycleRateOracle(CycleOracle):
-    """Knows each page's rate over the whole trace: an upper bound for rate estimators."""
+    """Knows each page's mean rate over the whole trace, and greedily gains fresh time.
+
+    It is a reference, not an upper bound: a policy that learns when rates change, or which pages
+    change together, can be better.
+    """
 
     name = "known-rate"
 

@@ -85,7 +85,10 @@ class RefittingPolicy(Policy, Protocol):
         ...
 
     def refit(self, now: datetime) -> None:
-        """Fit everything that is not learned visit by visit, unless that was done in the hour."""
+        """Fit everything that is not learned visit by visit, unless nothing was learned since.
+
+        A fit in an earlier hour is always done again.
+        """
         ...
 
 

@@ -20,7 +20,7 @@ from freshet.crawl.change_texts import (
 )
 from freshet.crawl.learned_correction import SWITCHED_OFF, is_switched_off
 from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_model
-from freshet.crawl.live_policy import build_live_policy
+from freshet.crawl.live_policy import build_fitted_policy
 from freshet.crawl.obstacles import obstacle_of
 from freshet.record.collection_reader import CollectionReader
 from freshet.schedule.bayes_policy import BayesPolicy
@@ -183,7 +183,7 @@ def forecasts(
     and no crawl has found it worse since.
     """
     catalog = collection.catalog
-    policy = build_live_policy(catalog, _with_forecasting_policy(collection.settings), now=now)
+    policy = build_fitted_policy(catalog, _with_forecasting_policy(collection.settings), now=now)
     if not isinstance(policy, BayesPolicy | GuardedPolicy):
         raise TypeError(f"{policy.name} makes no forecasts")
     ids = np.array([page.id for page in pages], np.int64)
@@ -227,7 +227,7 @@ def _expected_links(
     """Return the new links that looks at pages are expected to find after horizons in days."""
     catalog = collection.catalog
     settings = replace(collection.settings, policy=LINK_FORECAST_POLICY)
-    policy = build_live_policy(catalog, settings, now=now)
+    policy = build_fitted_policy(catalog, settings, now=now)
     if not isinstance(policy, LinkPolicy):
         raise TypeError(f"{policy.name} does not forecast new links")
     views = {page: look.view for page, look in catalog.last_looks(page_ids).items()}

@@ -96,6 +96,18 @@ def build_live_policy(
     return policy or _replayed_policy(catalog, settings, tables, latest)
 
 
+def build_fitted_policy(catalog: Catalog, settings: Settings, *, now: datetime) -> Policy:
+    """Return a live policy that is fitted to all its visits, for forecasts that are shown.
+
+    A stored state may have been fitted before the last visits of its crawl.
+    """
+    policy = build_live_policy(catalog, settings, now=now)
+    if isinstance(policy, RefittingPolicy):
+        with isolate_faults("fitting it", f"policy {policy.name}"):
+            policy.refit(now)
+    return policy
+
+
 def _read_also(
     tables: Iterable[VisitTable], also_read: Callable[[VisitTable], None]
 ) -> Iterator[VisitTable]:

@@ -23,7 +23,7 @@ from freshet.crawl.budget_status import current_budget
 from freshet.crawl.frontier import Frontier
 from freshet.crawl.hosts import HostTurns
 from freshet.crawl.learned_correction import LearnedCorrection
-from freshet.crawl.live_policy import build_live_policy, id_array
+from freshet.crawl.live_policy import build_fitted_policy, id_array
 from freshet.crawl.policy_status import exploration_share
 from freshet.record.collection_store import CollectionStore
 
@@ -94,7 +94,7 @@ class CrawlPreview:
         self._turns = HostTurns(
             collection.catalog.host_states(), settings.politeness, to_epoch(self.now)
         )
-        self.policy = build_live_policy(collection.catalog, settings, now=self.now)
+        self.policy = build_fitted_policy(collection.catalog, settings, now=self.now)
         self._learned_correction = LearnedCorrection(collection)
         self._learned_correction.apply_to_preview(self.policy, self.now)
         self.learned = self._learned_correction.status(self.now)

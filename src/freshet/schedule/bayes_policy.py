@@ -39,11 +39,14 @@ from freshet.schedule.objectives import (
     concatenate_scores,
 )
 from freshet.schedule.page_states import LookBatch, PageStates, RevisitDelays
+from freshet.schedule.prior import MAX_FEW_PAGES
 from freshet.schedule.sentinels import Sentinels
 from freshet.schedule.top_k import RowPositions, kth_highest, tie_breaker
 from freshet.schedule.value_threshold import ValueThreshold
 
 SMOOTHING_VISITS = 100
+# The prior is fitted again within an hour when looks have grown by so much: few pages soon differ.
+FEW_PAGES_GROWTH, MANY_PAGES_GROWTH = 1.25, 2.0
 
 
 class BayesPolicy:
@@ -204,8 +207,8 @@ class BayesPolicy:
         return replace(explanation, exploration_value=float(bonuses[0]))
 
     def refit(self, now: datetime) -> None:
-        """Fit the prior and the shared events, unless that was done in the same hour before."""
-        self._refit_if_due(to_epoch(now))
+        """Fit the prior and the shared events to all looks, unless the last fit of the hour did."""
+        self._refit_if_due(to_epoch(now), growth=1.0)
 
     def report(self) -> PolicyReport:
         """Return the multiplier, which cannot be learned again from visits."""
@@ -240,10 +243,13 @@ class BayesPolicy:
         self._look_count = int(state["look_count"])
         self._fitted_look_count = int(state["fitted_look_count"])
 
-    def _refit_if_due(self, seconds: float) -> None:
-        """Refit once per period and when looks have doubled, and mark all pages for scoring."""
+    def _refit_if_due(self, seconds: float, growth: float | None = None) -> None:
+        """Refit once per period and when looks have grown, and mark all pages for scoring."""
+        if growth is None:
+            has_few_pages = len(self.page_states) <= MAX_FEW_PAGES
+            growth = FEW_PAGES_GROWTH if has_few_pages else MANY_PAGES_GROWTH
         period = seconds if self.cadence.in_cycles else seconds // HOUR_SECONDS
-        if period != self._fitted_period or self._look_count > 2 * self._fitted_look_count:
+        if period != self._fitted_period or self._look_count > growth * self._fitted_look_count:
             self.page_states.bound_times(seconds)
             self._model.refit(seconds)
             self._fitted_period, self._fitted_look_count = period, self._look_count

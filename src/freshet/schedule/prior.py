@@ -18,7 +18,10 @@ from freshet.schedule.top_k import tie_breaker
 
 MEDIAN_RATE, LOG_RATE_SPREAD = 0.03, 2.0
 REGULAR_SHARE = 0.3
-INITIAL_SHARE = 0.02
+INITIAL_SHARE, INITIAL_PAGES = 0.02, 4.0
+# In so few pages the initial distribution has more than its share. They are fitted in more steps,
+# so that the fit hardly depends on the fits before.
+MAX_FEW_PAGES, FEW_PAGES_STEPS = 200, 12
 SITE_WEIGHT, HOST_WEIGHT = 20.0, 4.0
 MAX_SAMPLE_PAGES = 100_000
 OVERSAMPLING = 2
@@ -31,6 +34,8 @@ class HierarchicalPrior:
     up counts as a number of extra pages: ``SITE_WEIGHT`` for sites, ``HOST_WEIGHT`` for hosts. The
     collection's distribution keeps a share of the initial one: pages that changed at every look
     have no upper bound on their rate, and the fit would move them step by step to the fastest rate.
+    In small collections the initial distribution counts as ``INITIAL_PAGES`` pages: a few pages
+    that change fast say little about one that was only watched for minutes.
     Every distribution is a row of one table: first the collection's, then those of the sites and
     hosts that occur in the sample of pages.
     """
@@ -68,7 +73,7 @@ class HierarchicalPrior:
     def fit(
         self, states: PageStates, posterior: RatePosterior, now: float, *, steps: int, seed: int
     ) -> None:
-        """Fit the table to the pages, or to a sample of them, in that many steps."""
+        """Fit the table to the pages, or to a sample of them, in that many steps or more."""
         rows = sample_rows(states, MAX_SAMPLE_PAGES, seed)
         if not len(rows):
             return
@@ -84,9 +89,11 @@ class HierarchicalPrior:
         )
         table, prior_rows = self.rows_for(states, members)
         whole, weights = np.zeros(len(rows), np.int32), (SITE_WEIGHT, HOST_WEIGHT)
+        initial_share = max(INITIAL_SHARE, INITIAL_PAGES / (len(rows) + INITIAL_PAGES))
+        steps = max(steps, FEW_PAGES_STEPS) if len(rows) <= MAX_FEW_PAGES else steps
         for _ in range(steps):
             mean = kernels.posterior_sums(likelihoods, whole, table[:1])[0] / len(rows)
-            collection = (1.0 - INITIAL_SHARE) * mean + INITIAL_SHARE * self._initial
+            collection = (1.0 - initial_share) * mean + initial_share * self._initial
             sums = kernels.posterior_sums(likelihoods, pairs, table[prior_rows])
             table = kernels.prior_table(sums, pages_per_pair, (sites, hosts), collection, weights)
             prior_rows = hosts

@@ -183,7 +183,7 @@ class GuardedPolicy:
         return replace(self.default.explain(page, now), weights=self.judge.weights_by_name)
 
     def refit(self, now: datetime) -> None:
-        """Fit the default policy, unless that was done in the same hour."""
+        """Fit the default policy to all looks, unless the last fit of the hour did."""
         self.default.refit(now)
 
     def report(self) -> PolicyReport:
