@@ -31,22 +31,13 @@ RATE_FEATURES: dict[str, str] = {
     **_span_features("own_links", "new links of the past intervals"),
     **_span_features("own_intervals", "past intervals of which new links are known"),
     "own_latest": "log of the new links of the latest interval",
-    "own_second_latest": "log of the new links of the interval before the latest",
-    "own_mean": "mean log of the new links of an interval",
     "own_since": "intervals since the latest one with a new link",
-    "own_other_rate_fast": "recent share of intervals with a new link of the other kind",
-    "own_other_rate_all": "share of intervals with a new link of the other kind",
-    "own_other_mean": "mean log of the new links of the other kind",
     "own_change_rate": "share of intervals in which the content changed",
-    "own_changed": "whether the content changed in the latest interval",
-    "own_never_seen_share": "share of the new links that were never on the page before",
     "own_never_seen_rate": "share of intervals with a link that was never on the page before",
     "own_removed": "log of the links of this kind removed in the latest interval",
     "own_removal_rate": "share of intervals in which links of this kind were removed",
     "own_links_drop": "log of the links of this kind now, less the median of the past steps",
-    "own_links_spread": "standard deviation of the log of the links of this kind",
     "own_text_drop": "log of the words now, less the median of the past steps",
-    "own_text_spread": "standard deviation of the log of the words",
     **_span_features("near_rate", "average of related pages: share of intervals with a new link"),
     "near_latest": "average of related pages: share with a new link in the latest interval",
     "near_mean": "average of related pages: mean log of the new links of an interval",
@@ -79,7 +70,7 @@ def rate_features(features: OutlinkFeatures, kind: LinkKind, as_of: int) -> Feat
     columns: Columns = {}
     counts = features.past_intervals(f"new_{kind}_links", as_of)
     columns |= _own_new_links(counts)
-    columns |= _other_history(features, kind, as_of)
+    columns["own_change_rate"] = known_means(features.past_intervals("content_changed", as_of))
     columns |= _link_sets(features, kind, as_of)
     columns |= _around(features, kind, counts, as_of)
     columns |= _sizes(features, kind, as_of)
@@ -93,8 +84,6 @@ def _own_new_links(counts: Float32Array) -> Columns:
     logs, hits = np.log1p(counts), _hits(counts)
     columns: Columns = {
         "own_latest": _interval(logs, 1),
-        "own_second_latest": _interval(logs, 2),
-        "own_mean": known_means(logs),
         "own_since": _intervals_since(hits),
     }
     is_known = ~np.isnan(counts)
@@ -106,18 +95,6 @@ def _own_new_links(counts: Float32Array) -> Columns:
     return columns
 
 
-def _other_history(features: OutlinkFeatures, kind: LinkKind, as_of: int) -> Columns:
-    counts = features.past_intervals(f"new_{kind.other}_links", as_of)
-    changed = features.past_intervals("content_changed", as_of)
-    return {
-        "own_other_rate_fast": _faded_rates(_hits(counts), HALF_LIVES["fast"]),
-        "own_other_rate_all": known_means(_hits(counts)),
-        "own_other_mean": known_means(np.log1p(counts)),
-        "own_change_rate": known_means(changed),
-        "own_changed": _interval(changed, 1),
-    }
-
-
 def _link_sets(features: OutlinkFeatures, kind: LinkKind, as_of: int) -> Columns:
     """Return how the set of links behaves: whether links come back, are removed, or go missing."""
     steps = features.steps
@@ -127,21 +104,13 @@ def _link_sets(features: OutlinkFeatures, kind: LinkKind, as_of: int) -> Columns
     never_seen = new_link_counts(steps, kind, LinkNotion.NEVER_SEEN)[:, intervals]
     links: Float32Array = getattr(steps.measures, f"{kind}_links")
     removed = np.maximum(links[:, before] + new - links[:, intervals], 0)
-    total = np.nan_to_num(new).sum(axis=1)
-    never_seen_share = np.full(len(new), np.nan)
-    np.divide(np.nan_to_num(never_seen).sum(axis=1), total, out=never_seen_share, where=total > 0)
     past = slice(first - 1, as_of + 1)
-    link_drop, link_spread = _deviations(np.log1p(links[:, past]))
-    text_drop, text_spread = _deviations(np.log1p(steps.measures.text_size[:, past]))
     return {
-        "own_never_seen_share": never_seen_share,
         "own_never_seen_rate": known_means(_hits(never_seen)),
         "own_removed": np.log1p(_interval(removed, 1)),
         "own_removal_rate": known_means(_hits(removed)),
-        "own_links_drop": link_drop,
-        "own_links_spread": link_spread,
-        "own_text_drop": text_drop,
-        "own_text_spread": text_spread,
+        "own_links_drop": _drops(np.log1p(links[:, past])),
+        "own_text_drop": _drops(np.log1p(steps.measures.text_size[:, past])),
     }
 
 
@@ -240,16 +209,14 @@ def _intervals_since(hits: Float32Array) -> FloatArray:
     return np.where(np.isinf(since), np.nan, since)
 
 
-def _deviations(values: Float32Array) -> tuple[FloatArray, FloatArray]:
-    """Return the latest known value less the median, and the standard deviation."""
+def _drops(values: Float32Array) -> FloatArray:
+    """Return the latest known value less the median."""
     is_unknown = np.isnan(values)
     has_values: BoolArray = np.logical_not(is_unknown.all(axis=1))
     filled = np.where(has_values[:, None], values, 0)
     latest_column = values.shape[1] - 1 - np.argmin(is_unknown[:, ::-1], axis=1)
     latest = filled[np.arange(len(values)), latest_column]
-    drops = latest - np.nanmedian(filled, axis=1)
-    spreads = np.nanstd(filled, axis=1)
-    return np.where(has_values, drops, np.nan), np.where(has_values, spreads, np.nan)
+    return np.where(has_values, latest - np.nanmedian(filled, axis=1), np.nan)
 
 
 def _others_sum(values: FloatArray, sites: IndexArray) -> FloatArray:

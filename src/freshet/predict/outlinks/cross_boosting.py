@@ -14,6 +14,8 @@ from freshet.predict.outlinks.outcome_family import OutcomeFamily
 lightgbm = OptionalPackage("lightgbm", extra="learning")
 
 ROUND_STEP = 10
+# Larger trees must lower the loss by this share, or the smaller ones are kept.
+MIN_GAIN = 0.02
 MIN_PARALLEL_ROWS = 200_000
 PARAMETERS = {
     "learning_rate": 0.05,
@@ -43,21 +45,33 @@ TREE_SIZES = (TreeSize(5, 40, 50.0), TreeSize(15, 15, 5.0))
 
 @dataclass(frozen=True, slots=True)
 class BoosterSettings:
-    """The sizes of trees to choose from, the most rounds, the number of folds, and the seed."""
+    """The sizes of trees to choose from, the most rounds, the number of folds, and the seed.
+
+    ``correction_weight`` is the share of the correction by the own history that counts.
+    """
 
     sizes: tuple[TreeSize, ...] = TREE_SIZES
     rounds: int = 300
     folds: int = 4
     seed: int = 0
+    correction_weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class CrossBoosted:
-    """Trees fitted to all rows as text, the trees of each fold, and the rounds of all of them."""
+    """Trees fitted to all rows as text, the trees of each fold, and the rounds of all of them.
+
+    ``loss`` is that of the rows left out.
+    """
 
     trees: str = ""
     fold_boosters: tuple[Any, ...] = ()
     rounds: int = 0
+    loss: float = np.inf
+
+    def is_better_than(self, simpler: "CrossBoosted") -> bool:
+        """Whether the loss is lower by a share that is worth the larger trees."""
+        return self.loss < simpler.loss - MIN_GAIN * abs(simpler.loss)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +83,25 @@ class CrossBoosting:
     folds: IndexArray
     settings: BoosterSettings
 
-    def select(self, chosen: BoolArray) -> "CrossBoosting":
-        """Return the same for some of the rows."""
-        return CrossBoosting(self.family, self.outcomes[chosen], self.folds[chosen], self.settings)
+    def select(self, chosen: BoolArray, sizes: tuple[TreeSize, ...]) -> "CrossBoosting":
+        """Return the same for some of the rows, and for some sizes of trees."""
+        settings = replace(self.settings, sizes=sizes)
+        return CrossBoosting(self.family, self.outcomes[chosen], self.folds[chosen], settings)
 
     def fit(self, rows: Float32Array, scores: FloatArray) -> CrossBoosted:
         """Return trees that correct the scores; there are none if no number of rounds helps."""
         is_constant = not rows.size or self.outcomes.min() == self.outcomes.max()
         if is_constant or self.folds.max() == self.folds.min():
             return CrossBoosted()
-        trials = [self._cross_validate(rows, scores, size) for size in self.settings.sizes]
-        best = min(range(len(trials)), key=lambda index: trials[index][0])
-        _, fitted = trials[best]
+        best_size, fitted = self.settings.sizes[0], CrossBoosted()
+        for size in self.settings.sizes:
+            trial = self._cross_validate(rows, scores, size)
+            if fitted.loss == np.inf or trial.is_better_than(fitted):
+                best_size, fitted = size, trial
         if fitted.rounds == 0:
-            return CrossBoosted()
+            return CrossBoosted(loss=fitted.loss)
         everything = np.ones(len(rows), np.bool_)
-        booster = self._boost(rows, scores, everything, self.settings.sizes[best], fitted.rounds)
+        booster = self._boost(rows, scores, everything, best_size, fitted.rounds)
         return replace(fitted, trees=booster.model_to_string())
 
     def out_of_fold(
@@ -99,8 +116,8 @@ class CrossBoosting:
 
     def _cross_validate(
         self, rows: Float32Array, scores: FloatArray, size: TreeSize
-    ) -> tuple[float, CrossBoosted]:
-        """Return the lowest loss on the rows left out, and the trees of the folds."""
+    ) -> CrossBoosted:
+        """Return the trees of the folds, with the rounds of the lowest loss on rows left out."""
         boosters = tuple(
             self._boost(rows, scores, self.folds != fold, size, self.settings.rounds)
             for fold in range(self.folds.max() + 1)
@@ -114,7 +131,7 @@ class CrossBoosting:
                 corrected[inside] += _predict(booster, rows[inside], ROUND_STEP, first)
             losses.append(self._loss(corrected))
         best = int(np.argmin(losses))
-        return losses[best], CrossBoosted("", boosters, steps[best])
+        return CrossBoosted("", boosters, steps[best], losses[best])
 
     def _boost(
         self,

@@ -3,6 +3,7 @@
 import json
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
@@ -21,10 +22,12 @@ from freshet.predict.calibration_curve import (
     fit_isotonic_curve,
     fit_platt_curve,
 )
-from freshet.predict.outlinks.cross_boosting import BoosterSettings
+from freshet.predict.outlinks.cross_boosting import TREE_SIZES, BoosterSettings
 from freshet.predict.outlinks.f1_threshold import f1_threshold
 from freshet.predict.outlinks.outcome_family import OutcomeFamily, OutcomeKind
 from freshet.predict.outlinks.shrunk_booster import (
+    BoostedCorrectionTrees,
+    BoostedPrior,
     ShrunkBooster,
     ShrunkBoosterFit,
     fit_shrunk_booster,
@@ -32,6 +35,8 @@ from freshet.predict.outlinks.shrunk_booster import (
 
 FORMAT = 1
 MAX_ROWS = 200_000
+# On sites that were not seen, plain shares of the past hold better than details of the history do.
+UNSEEN_SITE_WEIGHT = 0.5
 SHARES = OutcomeFamily(OutcomeKind.SHARE)
 
 
@@ -41,7 +46,8 @@ class ShrunkLinkModel(BaseEstimator):
     Columns whose names start with ``own_`` are the page's own history: NaN, with 0 intervals, for
     a page just discovered. The names come from ``feature_names`` or from the table itself.
     ``groups`` of ``fit`` are the sites of the rows; a model that is to serve sites that it was not
-    fitted to needs them. Fitting uses at most ``max_rows`` rows, chosen at random.
+    fitted to needs them. Without them the trees are larger and learn the sites. Fitting uses at
+    most ``max_rows`` rows, chosen at random.
     """
 
     _kind = OutcomeKind.SHARE
@@ -69,11 +75,11 @@ class ShrunkLinkModel(BaseEstimator):
             "estimator": type(self).__name__,
             "parameters": self.get_params(),
             "columns": model.names,
-            "base_score": model.base_score,
+            "prior": asdict(model.prior),
+            "cold_prior": asdict(model.cold_prior),
             "span": model.span,
             "strength": model.strength,
-            "prior_trees": model.prior_trees,
-            "correction_trees": model.correction_trees,
+            "correction": asdict(model.correction),
             **self._stored_extras(),
         })
         return json.dumps(content | {"digest": document_digest(content)}, allow_nan=False)
@@ -91,8 +97,11 @@ class ShrunkLinkModel(BaseEstimator):
             estimator.model_ = ShrunkBooster(
                 OutcomeFamily(cls._kind),
                 tuple(stored["columns"]),
-                *(stored[name] for name in ("base_score", "span", "strength")),
-                *(stored[name] for name in ("prior_trees", "correction_trees")),
+                BoostedPrior(**stored["prior"]),
+                BoostedPrior(**stored["cold_prior"]),
+                stored["span"],
+                stored["strength"],
+                BoostedCorrectionTrees(**stored["correction"]),
             )
             estimator.n_features_in_ = len(stored["columns"])
             estimator._load_extras(stored)
@@ -117,7 +126,13 @@ class ShrunkLinkModel(BaseEstimator):
         if len(rows) > self.max_rows:
             rng = np.random.default_rng(self.random_state)
             chosen = np.sort(rng.choice(len(rows), self.max_rows, replace=False))
-        settings = BoosterSettings(rounds=self.rounds, folds=self.folds, seed=self.random_state)
+        settings = BoosterSettings(
+            sizes=TREE_SIZES[1:] if groups is None else TREE_SIZES,
+            rounds=self.rounds,
+            folds=self.folds,
+            seed=self.random_state,
+            correction_weight=1.0 if groups is None else UNSEEN_SITE_WEIGHT,
+        )
         self._fitted_rows = chosen
         fit = fit_shrunk_booster(
             rows[chosen], outcomes[chosen], self._names(), self._kind, group_ids[chosen], settings

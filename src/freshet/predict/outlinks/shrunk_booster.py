@@ -2,17 +2,19 @@
 
 Three steps, each fitted on groups of pages (sites) that the step before was not fitted to:
 
-1. Trees predict the outcome without the page's own history. This serves a page just discovered.
+1. Trees predict the outcome, or its mean over the past, without the page's own history. This serves
+   a page just discovered.
 2. The prediction is the mean of a beta (for shares) or gamma (for counts) prior, whose posterior
    given the page's own faded history follows in closed form. The strength of the prior and how
    fast history fades are those with the lowest loss.
-3. A few trees correct the posterior mean with the details of the own history.
+3. A few trees correct the posterior mean with details of the own history, or with all features if
+   that is clearly better.
 
 The number of trees of both steps is chosen by cross-validation over the groups, and may be zero.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from freshet.core.tables import BoolArray
 from freshet.core.types import Float32Array, FloatArray, IndexArray
 from freshet.predict.outlinks.cross_boosting import (
     BoosterSettings,
+    CrossBoosted,
     CrossBoosting,
     assign_folds,
     tree_scores,
@@ -32,10 +35,14 @@ STRENGTHS = (0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
 
 @dataclass(frozen=True, slots=True)
 class ColumnRoles:
-    """Which columns are own history, and the pairs of own sums and own intervals by span."""
+    """Which columns are own history, which of them tell more than the number of intervals.
+
+    ``spans`` has the columns of own sums and of own intervals by span.
+    """
 
     names: tuple[str, ...]
     is_own: BoolArray
+    is_detail: BoolArray
     spans: dict[str, tuple[int, int]]
 
     def prior_table(self, rows: Float32Array) -> Float32Array:
@@ -43,11 +50,11 @@ class ColumnRoles:
         return rows[:, ~self.is_own]
 
     def correction_table(
-        self, rows: Float32Array, prior: FloatArray, posterior: FloatArray
+        self, rows: Float32Array, expected: FloatArray, *, uses_all: bool
     ) -> Float32Array:
-        """Return the own history, and the prior and posterior mean."""
-        expected = np.stack([prior, posterior], axis=1).astype(np.float32)
-        return np.concatenate([rows[:, self.is_own], expected], axis=1)
+        """Return the details of the own history, or all columns, and the means expected so far."""
+        columns = rows if uses_all else rows[:, self.is_detail]
+        return np.concatenate([columns, expected.astype(np.float32)], axis=1)
 
     def has_history(self, rows: Float32Array, span: str) -> BoolArray:
         """Return which rows have own history."""
@@ -58,28 +65,61 @@ class ColumnRoles:
 
 
 @dataclass(frozen=True, slots=True)
+class BoostedPrior:
+    """What is expected without own history: a score for all rows, and trees that add to it."""
+
+    base: float
+    trees: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BoostedCorrectionTrees:
+    """Trees that correct posterior means, from all columns or from details of own history.
+
+    ``weight`` is the share of what the trees say that is added to the score.
+    """
+
+    trees: str = field(repr=False)
+    uses_all: bool
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class ShrunkBooster:
-    """A fitted model; the trees are text as LightGBM writes it, empty if there are none."""
+    """A fitted model: one prior for pages with history, one for pages without, and a correction.
+
+    The trees are text as LightGBM writes it, empty if there are none.
+    """
 
     family: OutcomeFamily
     names: tuple[str, ...]
-    base_score: float
+    prior: BoostedPrior
+    cold_prior: BoostedPrior
     span: str
     strength: float
-    prior_trees: str = field(repr=False)
-    correction_trees: str = field(repr=False)
+    correction: BoostedCorrectionTrees
 
     def means(self, rows: Float32Array) -> FloatArray:
         """Return the expected outcome of each row."""
         roles = column_roles(self.names, self.family)
-        prior_scores = tree_scores(self.prior_trees, roles.prior_table(rows))
-        prior = self.family.means(self.base_score + prior_scores)
-        posterior = posterior_means(rows, prior, roles, self.span, self.strength)
-        scores = self.family.scores(posterior)
         has_history = roles.has_history(rows, self.span)
-        table = roles.correction_table(rows, prior, posterior)[has_history]
-        scores[has_history] += tree_scores(self.correction_trees, table)
-        return self.family.means(scores)
+        means = np.empty(len(rows))
+        means[~has_history] = self._prior_means(self.cold_prior, rows[~has_history], roles)
+        means[has_history] = self._warm_means(rows[has_history], roles)
+        return means
+
+    def _prior_means(
+        self, prior: BoostedPrior, rows: Float32Array, roles: ColumnRoles
+    ) -> FloatArray:
+        return self.family.means(prior.base + tree_scores(prior.trees, roles.prior_table(rows)))
+
+    def _warm_means(self, rows: Float32Array, roles: ColumnRoles) -> FloatArray:
+        prior = self._prior_means(self.prior, rows, roles)
+        posterior = posterior_means(rows, prior, roles, self.span, self.strength)
+        expected = np.stack([prior, posterior], axis=1)
+        table = roles.correction_table(rows, expected, uses_all=self.correction.uses_all)
+        corrections = self.correction.weight * tree_scores(self.correction.trees, table)
+        return self.family.means(self.family.scores(posterior) + corrections)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +140,9 @@ def column_roles(names: Sequence[str], family: OutcomeFamily) -> ColumnRoles:
         )
         if OWN_INTERVALS + span in indices
     }
-    return ColumnRoles(tuple(names), np.array([name.startswith(OWN) for name in names]), spans)
+    is_own = np.array([name.startswith(OWN) for name in names], np.bool_)
+    is_intervals = np.array([name.startswith(OWN_INTERVALS) for name in names], np.bool_)
+    return ColumnRoles(tuple(names), is_own, is_own & ~is_intervals, spans)
 
 
 def posterior_means(
@@ -126,40 +168,119 @@ def fit_shrunk_booster(
     family = OutcomeFamily(kind)
     roles = column_roles(names, family)
     boosting = CrossBoosting(family, outcomes, assign_folds(groups, settings), settings)
-    base = float(family.scores(smoothed_mean(outcomes, kind))[0])
-    start = np.full(len(outcomes), base)
-    prior_fit = boosting.fit(roles.prior_table(rows), start)
-    prior = family.means(boosting.out_of_fold(prior_fit, roles.prior_table(rows), start))
-    span, strength = choose_shrinkage(rows, outcomes, prior, roles, family)
-    posterior = posterior_means(rows, prior, roles, span, strength)
-    has_history = roles.has_history(rows, span)
-    corrections = boosting.select(has_history)
-    table = roles.correction_table(rows, prior, posterior)[has_history]
-    scores = family.scores(posterior)
-    correction_fit = corrections.fit(table, scores[has_history])
-    scores[has_history] = corrections.out_of_fold(correction_fit, table, scores[has_history])
+    fits = [
+        _fit_prior(boosting, roles.prior_table(rows), targets)
+        for targets in prior_targets(rows, outcomes, roles)
+    ]
+    shrunk = min((choose_shrinkage(rows, outcomes, fit, roles, family) for fit in fits), key=_loss)
+    cold = min(fits, key=lambda fit: family.loss(fit.means, outcomes))
+    has_history = roles.has_history(rows, shrunk.span)
+    means = np.where(has_history, shrunk.means, cold.means)
+    scores = family.scores(means)
+    expected = np.stack([shrunk.fit.means, means], axis=1)
+    correction, scores[has_history] = _fit_correction(boosting, roles, rows, expected, has_history)
     model = ShrunkBooster(
-        family, tuple(names), base, span, strength, prior_fit.trees, correction_fit.trees
+        family,
+        tuple(names),
+        shrunk.fit.prior,
+        cold.prior,
+        shrunk.span,
+        shrunk.strength,
+        correction,
     )
     return ShrunkBoosterFit(model, family.means(scores))
+
+
+def _fit_correction(
+    boosting: CrossBoosting,
+    roles: ColumnRoles,
+    rows: Float32Array,
+    expected: FloatArray,
+    has_history: BoolArray,
+) -> tuple[BoostedCorrectionTrees, FloatArray]:
+    """Return the correction, and the corrected scores of rows with history by the other folds.
+
+    Small trees see the details of the own history; the largest see all columns.
+    """
+    start = boosting.family.scores(expected[has_history, 1])
+    sizes, weight = boosting.settings.sizes, boosting.settings.correction_weight
+    best, scores = (
+        (BoostedCorrectionTrees("", uses_all=False, weight=weight), CrossBoosted()),
+        start,
+    )
+    for uses_all in (False, True):
+        corrections = boosting.select(has_history, sizes[-1:] if uses_all else sizes[:1])
+        table = roles.correction_table(rows, expected, uses_all=uses_all)[has_history]
+        fitted = corrections.fit(table, start)
+        if not uses_all or fitted.is_better_than(best[1]):
+            best = BoostedCorrectionTrees(fitted.trees, uses_all, weight), fitted
+            corrected = corrections.out_of_fold(fitted, table, start)
+            scores = start + weight * (corrected - start)
+    return best[0], scores
+
+
+@dataclass(frozen=True, slots=True)
+class PriorFit:
+    """A prior, and what the trees of the other folds expect of each training row."""
+
+    prior: BoostedPrior
+    means: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class ShrunkFit:
+    """A prior with the span and strength of the lowest loss, and the posterior means."""
+
+    fit: PriorFit
+    span: str
+    strength: float
+    means: FloatArray
+    loss: float
+
+
+def _fit_prior(boosting: CrossBoosting, table: Float32Array, targets: FloatArray) -> PriorFit:
+    """Return trees without own history, and what those of the other folds expect of each row."""
+    family = boosting.family
+    boosting = replace(boosting, outcomes=targets)
+    base = float(family.scores(smoothed_mean(targets, family.kind))[0])
+    start = np.full(len(targets), base)
+    fitted = boosting.fit(table, start)
+    means = family.means(boosting.out_of_fold(fitted, table, start))
+    return PriorFit(BoostedPrior(base, fitted.trees), means)
+
+
+def _loss(fit: ShrunkFit) -> float:
+    return fit.loss
+
+
+def prior_targets(rows: Float32Array, outcomes: FloatArray, roles: ColumnRoles) -> list[FloatArray]:
+    """Return what the prior may be fitted to: the outcomes, or their means with the own history.
+
+    The means are less noisy and suit sites that were not seen; the outcomes show what happened to
+    the sites that were.
+    """
+    if not roles.spans:
+        return [outcomes]
+    longest = max(roles.spans.values(), key=lambda columns: np.nansum(rows[:, columns[1]]))
+    sums, intervals = (np.nan_to_num(rows[:, column]).astype(np.float64) for column in longest)
+    return [outcomes, (sums + outcomes) / (intervals + 1)]
 
 
 def choose_shrinkage(
     rows: Float32Array,
     outcomes: FloatArray,
-    prior: FloatArray,
+    fit: PriorFit,
     roles: ColumnRoles,
     family: OutcomeFamily,
-) -> tuple[str, float]:
+) -> ShrunkFit:
     """Return the span of the history and the strength of the prior with the lowest loss."""
-    choices = [(span, strength) for span in roles.spans for strength in STRENGTHS]
-    if not choices:
-        return "", 0.0
 
-    def loss(choice: tuple[str, float]) -> float:
-        return family.loss(posterior_means(rows, prior, roles, *choice), outcomes)
+    def shrink(span: str, strength: float) -> ShrunkFit:
+        means = posterior_means(rows, fit.means, roles, span, strength)
+        return ShrunkFit(fit, span, strength, means, family.loss(means, outcomes))
 
-    return min(choices, key=loss)
+    choices = [shrink(span, strength) for span in roles.spans for strength in STRENGTHS]
+    return min(choices, key=_loss) if choices else shrink("", 0.0)
 
 
 def smoothed_mean(outcomes: FloatArray, kind: OutcomeKind) -> FloatArray:
