@@ -47,14 +47,14 @@ TREE_SIZES = (TreeSize(5, 40, 50.0), TreeSize(15, 15, 5.0))
 class BoosterSettings:
     """The sizes of trees to choose from, the most rounds, the number of folds, and the seed.
 
-    ``correction_weight`` is the share of the correction by the own history that counts.
+    ``plain_weight`` is how much the result is drawn to the plain posterior mean, 0 to 1.
     """
 
     sizes: tuple[TreeSize, ...] = TREE_SIZES
     rounds: int = 300
     folds: int = 4
     seed: int = 0
-    correction_weight: float = 1.0
+    plain_weight: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

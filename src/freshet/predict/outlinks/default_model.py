@@ -36,7 +36,7 @@ from freshet.predict.outlinks.shrunk_booster import (
 FORMAT = 1
 MAX_ROWS = 200_000
 # On sites that were not seen, plain shares of the past hold better than details of the history do.
-UNSEEN_SITE_WEIGHT = 0.5
+UNSEEN_SITE_WEIGHT = 0.7
 SHARES = OutcomeFamily(OutcomeKind.SHARE)
 
 
@@ -80,6 +80,7 @@ class ShrunkLinkModel(BaseEstimator):
             "span": model.span,
             "strength": model.strength,
             "correction": asdict(model.correction),
+            "plain_weight": model.plain_weight,
             **self._stored_extras(),
         })
         return json.dumps(content | {"digest": document_digest(content)}, allow_nan=False)
@@ -102,6 +103,7 @@ class ShrunkLinkModel(BaseEstimator):
                 stored["span"],
                 stored["strength"],
                 BoostedCorrectionTrees(**stored["correction"]),
+                stored["plain_weight"],
             )
             estimator.n_features_in_ = len(stored["columns"])
             estimator._load_extras(stored)
@@ -131,7 +133,7 @@ class ShrunkLinkModel(BaseEstimator):
             rounds=self.rounds,
             folds=self.folds,
             seed=self.random_state,
-            correction_weight=1.0 if groups is None else UNSEEN_SITE_WEIGHT,
+            plain_weight=0.0 if groups is None else UNSEEN_SITE_WEIGHT,
         )
         self._fitted_rows = chosen
         fit = fit_shrunk_booster(

@@ -8,7 +8,8 @@ Three steps, each fitted on groups of pages (sites) that the step before was not
    given the page's own faded history follows in closed form. The strength of the prior and how
    fast history fades are those with the lowest loss.
 3. A few trees correct the posterior mean with details of the own history, or with all features if
-   that is clearly better.
+   that is clearly better. For sites that were not seen the result is then drawn to the plain
+   posterior mean, in which all intervals weigh the same.
 
 The number of trees of both steps is chosen by cross-validation over the groups, and may be zero.
 """
@@ -30,6 +31,7 @@ from freshet.predict.outlinks.cross_boosting import (
 from freshet.predict.outlinks.outcome_family import OutcomeFamily, OutcomeKind
 
 OWN, OWN_INTERVALS = "own_", "own_intervals_"
+PLAIN_SPAN, PLAIN_STRENGTH = "all", 1.0
 STRENGTHS = (0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0)
 
 
@@ -74,14 +76,10 @@ class BoostedPrior:
 
 @dataclass(frozen=True, slots=True)
 class BoostedCorrectionTrees:
-    """Trees that correct posterior means, from all columns or from details of own history.
-
-    ``weight`` is the share of what the trees say that is added to the score.
-    """
+    """Trees that correct posterior means, from all columns or from details of own history."""
 
     trees: str = field(repr=False)
     uses_all: bool
-    weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +96,7 @@ class ShrunkBooster:
     span: str
     strength: float
     correction: BoostedCorrectionTrees
+    plain_weight: float
 
     def means(self, rows: Float32Array) -> FloatArray:
         """Return the expected outcome of each row."""
@@ -118,8 +117,13 @@ class ShrunkBooster:
         posterior = posterior_means(rows, prior, roles, self.span, self.strength)
         expected = np.stack([prior, posterior], axis=1)
         table = roles.correction_table(rows, expected, uses_all=self.correction.uses_all)
-        corrections = self.correction.weight * tree_scores(self.correction.trees, table)
-        return self.family.means(self.family.scores(posterior) + corrections)
+        corrections = tree_scores(self.correction.trees, table)
+        scores = self.family.scores(posterior) + corrections
+        if self.plain_weight:
+            cold = self._prior_means(self.cold_prior, rows, roles)
+            plain = self.family.scores(plain_means(rows, cold, roles))
+            scores = (1 - self.plain_weight) * scores + self.plain_weight * plain
+        return self.family.means(scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +160,11 @@ def posterior_means(
     return means
 
 
+def plain_means(rows: Float32Array, prior: FloatArray, roles: ColumnRoles) -> FloatArray:
+    """Return posterior means with equal weights of all intervals and a weak prior."""
+    return posterior_means(rows, prior, roles, PLAIN_SPAN, PLAIN_STRENGTH)
+
+
 def fit_shrunk_booster(
     rows: Float32Array,
     outcomes: FloatArray,
@@ -178,7 +187,9 @@ def fit_shrunk_booster(
     means = np.where(has_history, shrunk.means, cold.means)
     scores = family.scores(means)
     expected = np.stack([shrunk.fit.means, means], axis=1)
-    correction, scores[has_history] = _fit_correction(boosting, roles, rows, expected, has_history)
+    correction, corrected = _fit_correction(boosting, roles, rows, expected, has_history)
+    plain = family.scores(plain_means(rows, cold.means, roles))[has_history]
+    scores[has_history] = (1 - settings.plain_weight) * corrected + settings.plain_weight * plain
     model = ShrunkBooster(
         family,
         tuple(names),
@@ -187,6 +198,7 @@ def fit_shrunk_booster(
         shrunk.span,
         shrunk.strength,
         correction,
+        settings.plain_weight,
     )
     return ShrunkBoosterFit(model, family.means(scores))
 
@@ -203,19 +215,15 @@ def _fit_correction(
     Small trees see the details of the own history; the largest see all columns.
     """
     start = boosting.family.scores(expected[has_history, 1])
-    sizes, weight = boosting.settings.sizes, boosting.settings.correction_weight
-    best, scores = (
-        (BoostedCorrectionTrees("", uses_all=False, weight=weight), CrossBoosted()),
-        start,
-    )
+    best, scores = (BoostedCorrectionTrees("", uses_all=False), CrossBoosted()), start
+    sizes = boosting.settings.sizes
     for uses_all in (False, True):
         corrections = boosting.select(has_history, sizes[-1:] if uses_all else sizes[:1])
         table = roles.correction_table(rows, expected, uses_all=uses_all)[has_history]
         fitted = corrections.fit(table, start)
         if not uses_all or fitted.is_better_than(best[1]):
-            best = BoostedCorrectionTrees(fitted.trees, uses_all, weight), fitted
-            corrected = corrections.out_of_fold(fitted, table, start)
-            scores = start + weight * (corrected - start)
+            best = BoostedCorrectionTrees(fitted.trees, uses_all), fitted
+            scores = corrections.out_of_fold(fitted, table, start)
     return best[0], scores
 
 
