@@ -3,7 +3,6 @@
 import json
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
@@ -22,12 +21,11 @@ from freshet.predict.calibration_curve import (
     fit_isotonic_curve,
     fit_platt_curve,
 )
+from freshet.predict.outlinks.booster_document import booster_document, booster_from_document
 from freshet.predict.outlinks.cross_boosting import TREE_SIZES, BoosterSettings
 from freshet.predict.outlinks.f1_threshold import f1_threshold
 from freshet.predict.outlinks.outcome_family import OutcomeFamily, OutcomeKind
 from freshet.predict.outlinks.shrunk_booster import (
-    BoostedCorrectionTrees,
-    BoostedPrior,
     ShrunkBooster,
     ShrunkBoosterFit,
     fit_shrunk_booster,
@@ -74,13 +72,7 @@ class ShrunkLinkModel(BaseEstimator):
             "format": FORMAT,
             "estimator": type(self).__name__,
             "parameters": self.get_params(),
-            "columns": model.names,
-            "prior": asdict(model.prior),
-            "cold_prior": asdict(model.cold_prior),
-            "span": model.span,
-            "strength": model.strength,
-            "correction": asdict(model.correction),
-            "plain_weight": model.plain_weight,
+            **booster_document(model),
             **self._stored_extras(),
         })
         return json.dumps(content | {"digest": document_digest(content)}, allow_nan=False)
@@ -95,16 +87,7 @@ class ShrunkLinkModel(BaseEstimator):
             if stored.pop("digest") != document_digest(stored):
                 raise ValueError("its digest is wrong")
             estimator = cls(**stored["parameters"])
-            estimator.model_ = ShrunkBooster(
-                OutcomeFamily(cls._kind),
-                tuple(stored["columns"]),
-                BoostedPrior(**stored["prior"]),
-                BoostedPrior(**stored["cold_prior"]),
-                stored["span"],
-                stored["strength"],
-                BoostedCorrectionTrees(**stored["correction"]),
-                stored["plain_weight"],
-            )
+            estimator.model_ = booster_from_document(cls._kind, stored)
             estimator.n_features_in_ = len(stored["columns"])
             estimator._load_extras(stored)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
