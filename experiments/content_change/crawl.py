@@ -20,6 +20,7 @@ from experiments.content_change.crawl_choosers import (
     WindowForecast,
 )
 from experiments.content_change.crawl_log import CrawlLog
+from experiments.content_change.learned_correction import LearnedCorrectionChooser
 from freshet.core.content.content_grid import ContentGrid
 from freshet.core.types import FloatArray
 from freshet.predict.sliding_window import ForecastMethod
@@ -109,6 +110,7 @@ CRAWL_METHODS: Mapping[str, ChooserMaker] = {
     "pooled": _pooled_chooser,
     "round-robin": partial(_policy_chooser, "age"),
     "bayes-freshness": partial(_policy_chooser, "bayes-freshness"),
+    "learned correction": LearnedCorrectionChooser,
     KNOWN_RATES: _known_rate_chooser,
 }
 
@@ -141,14 +143,14 @@ def crawl_pages(grid: ContentGrid, chooser: PageChooser, budget_share: float) ->
     log = CrawlLog(grid)
     visits = max(1, round(budget_share * grid.page_count))
     chooser.learn(log.look(0, np.arange(grid.page_count, dtype=np.int32)))
-    freshness, found = np.zeros(grid.step_count - 1), 0
+    freshness, change_count = np.zeros(grid.step_count - 1), 0
     for step in range(1, grid.step_count):
         looks = log.look(step, chooser.choose(log, step, visits))
         if len(looks):
             chooser.learn(looks)
-        found += int(np.count_nonzero(looks.changed))
+        change_count += int(np.count_nonzero(looks.changed))
         freshness[step - 1] = log.freshness(step)
-    return CrawlCurve(freshness, found / (visits * (grid.step_count - 1)))
+    return CrawlCurve(freshness, change_count / (visits * (grid.step_count - 1)))
 
 
 def _crawl_row(
@@ -160,8 +162,8 @@ def _crawl_row(
 ) -> CrawlRow:
     means = np.array([curve.freshness.mean() for curve in curves])
     late = [curve.freshness[-(len(curve.freshness) // 3) :].mean() for curve in curves]
-    found = [curve.found_share for curve in curves]
-    figures = (means.mean(), means.std(), np.mean(late), np.mean(found))
+    found_shares = [curve.found_share for curve in curves]
+    figures = (means.mean(), means.std(), np.mean(late), np.mean(found_shares))
     return CrawlRow(
         data, method, grid.page_count, grid.step_count - 1, settings.budget_share, len(curves),
         *(round(float(figure), 5) for figure in figures),

@@ -209,17 +209,13 @@ class PolicyChooser:
     """Visits what a policy of Freshet chooses."""
 
     def __init__(self, grid: ContentGrid, name: str, seed: int) -> None:
-        self._policy = make_policy(name, seed=seed)
-        ids = np.arange(grid.page_count, dtype=np.int64)
-        unknown = np.full(len(ids), np.nan)
-        self._policy.add(
-            PageTable(ids, grid.hosts, grid.hosts, grid.hosts, np.ones(len(ids)), unknown)
-        )
+        self.policy = make_policy(name, seed=seed)
+        self.policy.add(page_table(grid))
 
     def choose(self, log: CrawlLog, step: int, count: int) -> IndexArray:
         """Return the pages to visit at a step."""
         now = from_epoch(float(log.recorded.times[step]))
-        return self._policy.choose(now, count, HostCaps()).pages.astype(np.int32)
+        return self.policy.choose(now, count, HostCaps()).pages.astype(np.int32)
 
     def learn(self, looks: MeasuredLooks) -> None:
         """Learn what looks have found."""
@@ -227,4 +223,11 @@ class PolicyChooser:
         visits = build_visit_table(
             pages, float(looks.times[0]), looks.changed, measured=looks.measured
         )
-        self._policy.learn(visits)
+        self.policy.learn(visits)
+
+
+def page_table(grid: ContentGrid) -> PageTable:
+    """Return the pages of a grid as the table that a policy takes; their ids are their rows."""
+    ids = np.arange(grid.page_count, dtype=np.int64)
+    unknown = np.full(len(ids), np.nan)
+    return PageTable(ids, grid.hosts, grid.hosts, grid.hosts, np.ones(len(ids)), unknown)

@@ -10,7 +10,6 @@ from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.tables import BoolArray
 from freshet.core.types import FloatArray, HashArray, IndexArray
 from freshet.features.kernels.row_pairs import count_differences
-from freshet.relate.word_series import filled_versions
 
 UNKNOWN = -1
 
@@ -18,12 +17,13 @@ UNKNOWN = -1
 class CrawlLog:
     """The looks of a crawl; nothing else of the recorded pages is shown.
 
-    A recorded gap has the version before it.
+    A recorded gap has the version before it. Before its first recorded version a page has no text:
+    looks find nothing, and it does not count for the freshness.
     """
 
     def __init__(self, recorded: ContentGrid) -> None:
         self.recorded = recorded
-        self._live = filled_versions(recorded)
+        self._live = last_known_versions(recorded.versions)
         self._seen = np.full(self._live.shape, NO_VERSION, np.int32)
         self._copies = np.full(recorded.page_count, NO_VERSION, np.int32)
         self._lengths = recorded.terms.row_sums()
@@ -31,11 +31,12 @@ class CrawlLog:
 
     def look(self, step: int, pages: IndexArray) -> MeasuredLooks:
         """Look at pages, store their versions, and return what the looks found."""
-        terms, hashes = self.recorded.terms, self.recorded.text_hashes
+        terms = self.recorded.terms
+        hashes = np.append(self.recorded.text_hashes, np.uint64(0))
         old, new = self._copies[pages], self._live[pages, step]
-        measured = old != NO_VERSION
+        measured = (old != NO_VERSION) & (new != NO_VERSION)
         changed = measured & (hashes[old] != hashes[new])
-        words = np.zeros(len(pages))
+        words = np.where(measured, 0.0, np.nan)
         words[changed] = count_differences(
             terms.starts, terms.columns, terms.values, old[changed], new[changed]
         ).sum(axis=1)
@@ -44,8 +45,8 @@ class CrawlLog:
         unknown = np.full(len(pages), np.nan)
         times = np.full(len(pages), self.recorded.times[step])
         return MeasuredLooks(
-            pages, times, measured, changed, hashes[new], np.where(measured, words, np.nan),
-            unknown, unknown, self._lengths[new],
+            pages, times, measured, changed, hashes[new], words, unknown, unknown,
+            np.append(self._lengths, np.nan)[new],
         )  # fmt: skip
 
     def known_grid(self, step: int) -> ContentGrid:
@@ -61,8 +62,20 @@ class CrawlLog:
         return is_fresh & (self._copies != NO_VERSION)
 
     def freshness(self, step: int) -> float:
-        """Return the share of copies that have the live text at a step."""
-        return float(self.fresh_pages(step).mean())
+        """Return the share of copies that have the live text at a step, of pages that have one."""
+        is_live = self._live[:, step] != NO_VERSION
+        return float(self.fresh_pages(step)[is_live].mean()) if is_live.any() else 1.0
+
+
+def last_known_versions(versions: IndexArray) -> IndexArray:
+    """Return the last version known at each step; NO_VERSION before the first one.
+
+    >>> last_known_versions(np.array([[-1, 4, -1, 5]])).tolist()
+    [[-1, 4, 4, 5]]
+    """
+    steps = np.where(versions != NO_VERSION, np.arange(versions.shape[1]), 0)
+    last_steps = np.maximum.accumulate(steps, axis=1)
+    return np.take_along_axis(versions, last_steps, axis=1).astype(np.int32)
 
 
 def labels_of_looks(versions: IndexArray, text_hashes: HashArray) -> IndexArray:

@@ -9,8 +9,10 @@ from experiments.content_change.protocol import MethodForecasts
 from freshet.core.distributions import student_t_cdf
 from freshet.core.tables import BoolArray
 from freshet.core.types import FloatArray, HashArray, IndexArray
+from freshet.predict.forecast_scores import forecast_scores
 
-LEAST_CHANCE = 1e-6
+# Differences that vary less than this are equal but for rounding.
+LEAST_SPREAD = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,11 @@ class ForecastRow:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """How much more accurate a method is than another: a paired t-test over the hosts' means."""
+    """How much more accurate a method is than another, as a mean over hosts, with a paired t-test.
+
+    ``difference`` is the mean of the hosts' mean differences, and ``p`` belongs to this mean. It
+    is not the difference of two accuracies, which are means over pages.
+    """
 
     data: str
     label: str
@@ -72,12 +78,12 @@ def forecast_row(pages: JudgedPages, forecasts: MethodForecasts) -> ForecastRow:
     """Return the figures of a method."""
     is_tested = pages.is_tested
     labels, classes = pages.labels[is_tested], forecasts.classes[is_tested]
-    chances = forecasts.probabilities[is_tested]
+    scores = forecast_scores(forecasts.probabilities[is_tested], labels == 1)
     figures = (
         float(page_accuracies(pages, forecasts).mean()),
         balanced_accuracy(labels, classes),
-        area_under_curve(labels, chances),
-        log_loss(labels, chances),
+        scores.auc,
+        scores.log_loss,
     )
     return ForecastRow(
         pages.data, forecasts.method, pages.label, pages.filter, forecasts.selection,
@@ -94,7 +100,7 @@ def compare(pages: JudgedPages, ours: MethodForecasts, *others: MethodForecasts)
     hosts = host_means(pages.hosts, differences)
     return ComparisonRow(
         pages.data, pages.label, pages.filter, ours.method, ours.selection, others[0].method,
-        others[0].selection, len(hosts), round(float(differences.mean()), 5),
+        others[0].selection, len(hosts), round(float(hosts.mean()), 5),
         round(paired_p_value(hosts), 6),
     )  # fmt: skip
 
@@ -121,12 +127,14 @@ def page_accuracies(pages: JudgedPages, forecasts: MethodForecasts) -> FloatArra
 def paired_p_value(differences: FloatArray) -> float:
     """Return the two-sided p-value of a t-test that the mean difference is 0.
 
+    It is 1 if all differences are equal, because then nothing tells how far the mean varies.
+
     >>> round(paired_p_value(np.array([1.0, 2.0, 3.0])), 4)
     0.0742
     """
     count = len(differences)
     spread = float(differences.std(ddof=1)) if count > 1 else 0.0
-    if spread == 0:
+    if spread < LEAST_SPREAD:
         return 1.0
     statistic = abs(float(differences.mean())) / (spread / count**0.5)
     return min(1.0, 2 * (1 - student_t_cdf(count - 1, statistic)))
@@ -140,25 +148,3 @@ def balanced_accuracy(labels: IndexArray, classes: IndexArray) -> float:
         if (labels == value).any()
     ]
     return sum(shares) / len(shares) if shares else float("nan")
-
-
-def area_under_curve(labels: IndexArray, scores: FloatArray) -> float:
-    """Return the chance that a change has a higher score than a step without; a tie counts half.
-
-    >>> area_under_curve(np.array([0, 0, 1]), np.array([0.1, 0.5, 0.5]))
-    0.75
-    """
-    _, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = np.cumsum(counts) - (counts - 1) / 2
-    positives = int((labels == 1).sum())
-    negatives = len(labels) - positives
-    if not positives or not negatives:
-        return 0.5
-    surplus = ranks[places][labels == 1].sum() - positives * (positives + 1) / 2
-    return float(surplus / (positives * negatives))
-
-
-def log_loss(labels: IndexArray, chances: FloatArray) -> float:
-    """Return the mean negative log likelihood of the labels."""
-    bounded = np.clip(chances, LEAST_CHANCE, 1 - LEAST_CHANCE)
-    return float(-np.log(np.where(labels == 1, bounded, 1 - bounded)).mean())

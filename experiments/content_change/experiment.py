@@ -11,6 +11,10 @@ from experiments.content_change.evaluation import (
     compare,
     forecast_row,
 )
+from experiments.content_change.learned_correction import (
+    LEARNED_CORRECTION,
+    forecast_corrected,
+)
 from experiments.content_change.page_breakdown import breakdown_rows
 from experiments.content_change.planted_leader import planted_rows
 from experiments.content_change.pooled import POOLED, forecast_pooled
@@ -152,7 +156,7 @@ def run_methods(
     task: ForecastTask, settings: ExperimentSettings, report: Reporter
 ) -> list[MethodForecasts]:
     """Return the forecasts of all methods for one label."""
-    forecasts = [*forecast_own(task), forecast_pooled(task)]
+    forecasts = [*forecast_own(task), forecast_pooled(task), *forecast_corrected(task)]
     for selection in settings.selections:
         report(f"  experts by {selection}")
         related = task.related(SELECTIONS[selection], settings.experts)
@@ -172,7 +176,7 @@ def compare_methods(
     majority = by_name[ForecastMethod.MAJORITY, ""]
     comparisons = [
         compare(tested, by_name[method, ""], majority)
-        for method in (ForecastMethod.SINGLE_EXPERT, POOLED)
+        for method in (ForecastMethod.SINGLE_EXPERT, POOLED, LEARNED_CORRECTION)
     ]
     for (method, selection), forecast in by_name.items():
         if not selection:

@@ -43,7 +43,7 @@ class PageGainRow:
 
 @dataclass(frozen=True, slots=True)
 class PageGroupRow:
-    """The mean gains of a group of pages, with p-values of tests over hosts.
+    """The gains of a group of pages as means of its hosts' means, with p-values of these means.
 
     ``repeat`` is the correlation of the gains over random experts in the first and in the second
     half of the tested steps: pages that are really helped would be helped in both.
@@ -142,12 +142,13 @@ def _group_rows(
         if not is_member.any():
             continue
         hosts = tested.hosts[is_member]
-        own, random = gains.gains[is_member], gains.over_random[is_member]
+        own = host_means(hosts, gains.gains[is_member])
+        random = host_means(hosts, gains.over_random[is_member])
         early, late = (half[is_member] for half in gains.halves)
         yield PageGroupRow(
-            *key, name, len(hosts), len(set(hosts.tolist())),
-            round(float(own.mean()), 5), round(paired_p_value(host_means(hosts, own)), 6),
-            round(float(random.mean()), 5), round(paired_p_value(host_means(hosts, random)), 6),
+            *key, name, len(hosts), len(own),
+            round(float(own.mean()), 5), round(paired_p_value(own), 6),
+            round(float(random.mean()), 5), round(paired_p_value(random), 6),
             round(correlation(early, late), 4),
         )  # fmt: skip
 

@@ -52,6 +52,20 @@ def test_a_log_knows_only_what_was_looked_at() -> None:
     assert log.fresh_pages(3)[4]
 
 
+def test_a_look_before_the_first_version_finds_nothing() -> None:
+    grid = world()
+    versions = grid.versions.copy()
+    versions[4, :3] = -1
+    log = CrawlLog(replace(grid, versions=versions))
+    page = np.array([4], np.int32)
+    assert log.look(0, np.arange(10, dtype=np.int32)).text_hashes[4] == 0
+    assert log.freshness(0) == 1.0
+    assert not log.fresh_pages(3)[4]
+    looks = log.look(3, page)
+    assert (looks.measured.any(), looks.text_hashes[0]) == (False, grid.text_hashes[versions[4, 3]])
+    assert log.look(4, page).measured.all()
+
+
 @pytest.mark.parametrize("method", [name for name in CRAWL_METHODS if name != KNOWN_RATES])
 def test_choices_do_not_depend_on_what_the_crawl_did_not_see(method: str) -> None:
     grid = world()
