@@ -232,13 +232,12 @@ def _expected_links(
         raise TypeError(f"{policy.name} does not forecast new links")
     views = {page: look.view for page, look in catalog.last_looks(page_ids).items()}
     counts = [
-        view.facts.links_internal + view.facts.links_external if view else 0
+        view.facts.links_internal + view.facts.links_external if view else np.nan
         for view in map(views.get, page_ids)
     ]
-    ids = np.array(page_ids, np.int64)
-    new_links = policy.expected_links(ids, now, horizons, np.array(counts, np.float64))
-    rates = [policy.explain(page, now).link_rate or 0.0 for page in page_ids]
-    return ExpectedLinks(new_links, rates)
+    ids, page_links = np.array(page_ids, np.int64), np.array(counts, np.float64)
+    new_links = policy.expected_links(ids, now, horizons, page_links)
+    return ExpectedLinks(new_links, policy.link_rates(ids, page_links).tolist())
 
 
 def _with_links(

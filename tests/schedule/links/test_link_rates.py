@@ -82,3 +82,30 @@ def test_a_state_restores_the_rates() -> None:
     other.restore(policy.state())
     rows = np.array([0, 1])
     assert other.rates.rates(rows).tolist() == policy.rates.rates(rows).tolist()
+
+
+def test_a_list_that_still_has_the_links_found_within_minutes_is_no_noise() -> None:
+    policy = link_policy([1])
+    for minute in (0, 5, 10, 15):
+        policy.learn(look([0], 1 + minute * MINUTE, [6]))
+    policy.rates.fit()
+    rotating, growing = (policy.rates.rates(np.array([0]), np.array([links])) for links in (6, 30))
+    assert growing[0] > 20 * rotating[0]
+
+
+def test_a_page_that_never_had_a_link_expects_hardly_any() -> None:
+    policy = link_policy([1, 1])
+    for minute in range(9):
+        policy.learn(look([0, 1], 1 + minute * MINUTE, [3, 0]))
+    policy.rates.fit()
+    rates = policy.rates.rates(np.array([0, 1]), np.array([5.0, 0.0]))
+    assert rates[1] <= 0.05
+    assert policy.rates.rates(np.array([1]), np.array([5.0]))[0] > 1.0
+
+
+def test_minutes_of_looks_count_against_the_prior_of_few_pages() -> None:
+    policy = link_policy([1, 1])
+    for minute in range(9):
+        policy.learn(look([0, 1], 1 + minute * MINUTE, [3, 0]))
+    busy, quiet = rates_of(policy, [0, 1])
+    assert busy > 10 * quiet

@@ -99,9 +99,10 @@ class LinkPolicy(RankingRule):
         """Return the new links that looks after each horizon find, a row per page; all are known.
 
         Horizons are in days from now. The time since the last look counts too; pages that were
-        never looked at count from now. ``page_links`` are the numbers of links that the pages have.
+        never looked at count from now. ``page_links`` are the numbers of links that the pages have,
+        NaN if that is not known.
         """
-        self._fit_if_due(to_epoch(now))
+        self._fit_if_due(to_epoch(now), growth=1.0)
         rows = self.page_states.known_rows(pages)
         ages = self.page_states.days_since_look(rows, to_epoch(now), never=0.0)
         columns = [
@@ -109,9 +110,13 @@ class LinkPolicy(RankingRule):
         ]
         return np.stack(columns, axis=1) if columns else np.empty((len(rows), 0))
 
+    def link_rates(self, pages: PageIdArray, page_links: FloatArray) -> FloatArray:
+        """Return the expected number of new links per day of pages with so many links."""
+        return self.rates.found_rates(self.page_states.known_rows(pages), page_links)
+
     def explain(self, page: int, now: datetime) -> PolicyExplanation:
         """Return the figures behind a page's value."""
-        self._fit_if_due(to_epoch(now))
+        self._fit_if_due(to_epoch(now), growth=1.0)
         explanation = super().explain(page, now)
         rows = self._known_rows(np.array([page], np.int64))
         age = 0.0 if explanation.age_days == np.inf else explanation.age_days
@@ -161,10 +166,10 @@ class LinkPolicy(RankingRule):
         self._fitted_look_count = int(state["fitted_look_count"])
         self._owed_visits = float(state["owed_visits"])
 
-    def _fit_if_due(self, seconds: float) -> None:
-        """Fit the prior once per cycle or hour, and when looks have doubled."""
+    def _fit_if_due(self, seconds: float, growth: float = 2.0) -> None:
+        """Fit the prior once per cycle or hour, and when looks have grown by a factor."""
         period = seconds if self._cadence.in_cycles else seconds // HOUR_SECONDS
-        if period != self._fitted_period or self._look_count > 2 * self._fitted_look_count:
+        if period != self._fitted_period or self._look_count > growth * self._fitted_look_count:
             self.page_states.bound_times(seconds)
             self.rates.fit()
             self._fitted_period, self._fitted_look_count = period, self._look_count

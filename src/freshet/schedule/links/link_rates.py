@@ -12,7 +12,10 @@ That makes visits frequent enough for lists that lose links. Forecasts take the 
 were found, and the number of links of the page for C if it is given and greater.
 
 Links that a second look within minutes replaces are noise, as on link farms that show other links
-at every visit. The counts of such pages are not used; their rate is that of their host.
+at every visit. The counts of such pages are not used; their rate is that of their host. If the
+number of links of a page is given, a page that still has all links found within minutes is no such
+page: its list grows. A page that was looked at and has never shown a link is expected to have no
+more than any page before anything is known.
 """
 
 from collections.abc import Mapping
@@ -49,6 +52,9 @@ MIN_QUICK_LOOKS, ROTATING_SHARE, MIN_ROTATING_LINKS = 2, 0.5, 5
 # Before anything is known: a new link in twenty days, and the prior counts for a few days.
 INITIAL_RATE, INITIAL_PRIOR_DAYS = 0.05, 5.0
 MIN_FITTED_PAGES, MIN_PRIOR_DAYS, MAX_PRIOR_DAYS = 10, 3.0, 100.0
+# In too few pages to estimate its days the prior counts for a link at most: minutes of looks at a
+# page with many new links would not count against days.
+MAX_UNFITTED_LINKS = 1.0
 
 
 class LinkRates:
@@ -114,46 +120,58 @@ class LinkRates:
         prior_rates: FloatArray = rates[hosts]
         return prior_rates
 
-    def evidence(self, rows: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+    def evidence(
+        self, rows: NDArray[Any], page_links: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the new links of pages and the days in which they appeared, 0 if rotating."""
         states = self._page_states
         is_used = ~self._are_rotating(rows)
+        if page_links is not None:
+            is_used |= page_links > states.column("quick_links")[rows]
         sums = states.column("link_sum")[rows].astype(np.float64) * is_used
         return sums, states.column("link_days")[rows].astype(np.float64) * is_used
 
-    def rates(self, rows: NDArray[Any]) -> FloatArray:
-        """Return the expected number of new links per day of pages."""
-        sums, days = self.evidence(rows)
-        rates: FloatArray = (sums + self.prior_days * self.prior_rates(rows)) / (
-            days + self.prior_days
-        )
-        return rates
+    def rates(self, rows: NDArray[Any], page_links: FloatArray | None = None) -> FloatArray:
+        """Return the expected number of new links per day of pages.
+
+        ``page_links`` are the numbers of links that the pages have, NaN if that is not known.
+        """
+        sums, days = self.evidence(rows, page_links)
+        prior_rates = self.prior_rates(rows)
+        prior_days = np.full(len(rows), self.prior_days)
+        if np.count_nonzero(self._page_states.column("link_looks")) < MIN_FITTED_PAGES:
+            prior_days = np.minimum(prior_days, MAX_UNFITTED_LINKS / prior_rates)
+        rates: FloatArray = (sums + prior_days * prior_rates) / (days + prior_days)
+        if page_links is None:
+            return rates
+        is_without_links = (page_links == 0) & (self._page_states.column("most_links")[rows] == 0)
+        return np.where(is_without_links, np.minimum(rates, INITIAL_RATE), rates)
 
     def capacities(self, rows: NDArray[Any]) -> FloatArray:
         """Return how many new links one look at each page can find at most."""
         most_links: FloatArray = self._page_states.column("most_links")[rows].astype(np.float64)
         return SPARE_CAPACITY + most_links
 
-    def found_rates(self, rows: NDArray[Any]) -> FloatArray:
+    def found_rates(self, rows: NDArray[Any], page_links: FloatArray | None = None) -> FloatArray:
         """Return the number of new links per day that looks as frequent as before find."""
         found, appeared = (
             self._page_states.column(name)[rows].astype(np.float64)
             for name in ("found_links", "link_sum")
         )
         shares: FloatArray = np.divide(found, appeared, out=np.ones_like(found), where=appeared > 0)
-        return self.rates(rows) * shares
+        return self.rates(rows, page_links) * shares
 
     def expected_links(
         self, rows: NDArray[Any], days: FloatArray, page_links: FloatArray | None = None
     ) -> FloatArray:
         """Return how many new links a look after that many days is expected to find.
 
-        ``page_links`` are the numbers of links that the pages have.
+        ``page_links`` are the numbers of links that the pages have, NaN if that is not known.
         """
         capacities = self.capacities(rows)
         if page_links is not None:
-            capacities = np.maximum(capacities, page_links)
-        return expected_links(self.found_rates(rows), capacities, days)
+            capacities = np.fmax(capacities, page_links)
+        return expected_links(self.found_rates(rows, page_links), capacities, days)
 
     def _are_rotating(self, rows: NDArray[Any] | slice) -> NDArray[np.bool_]:
         """Return whether looks within minutes have replaced most links of pages."""
