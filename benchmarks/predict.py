@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 
 from benchmarks.report import BenchmarkResult, report, seconds
 from freshet.core.types import FloatArray
-from freshet.predict.expert_problem import PENALTIES, ExpertProblem, SlidingSettings
+from freshet.predict.expert_problem import ExpertProblem, SlidingSettings
 from freshet.predict.kernels.sliding_svm import slide_experts
 from freshet.predict.sliding_window import ForecastMethod, forecast_pages
 
@@ -29,6 +29,7 @@ GENERATED_PAGES = 4
 GRID_PAGES = 20
 SAMPLE_STEPS = range(WINDOW, STEPS, 13)
 PENALTY = 0.1
+PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 UNITS = ("fits/s", "fits/CPU s")
 METHODS = (ForecastMethod.SINGLE_EXPERT, ForecastMethod.VOTE, ForecastMethod.HEDGE)
 

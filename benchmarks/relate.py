@@ -160,12 +160,12 @@ def plain_similarity(
 
 def measure_search(grid: ContentGrid) -> BenchmarkResult:
     """Return pages a second by the approximate and by the exact search for similar words."""
-    exact, found = list[RelatedPages](), list[RelatedPages]()
+    exact, approximate = list[RelatedPages](), list[RelatedPages]()
     search = ContentNeighbours(exact_limit=0)
     whole = ContentNeighbours(exact_limit=grid.page_count)
-    ours = grid.page_count / seconds(lambda: found.append(search.related(grid, EXPERTS)))
+    ours = grid.page_count / seconds(lambda: approximate.append(search.related(grid, EXPERTS)))
     reference = grid.page_count / seconds(lambda: exact.append(whole.related(grid, EXPERTS)))
-    recall = neighbour_recall(found[0], exact[0])
+    recall = neighbour_recall(approximate[0], exact[0])
     return BenchmarkResult(f"search, recall {recall:.3f}", ours, reference, "pages/s")
 
 

@@ -27,7 +27,7 @@ from freshet.predict.pooled_forecaster import PooledForecaster
 from freshet.predict.sliding_window import ForecastMethod
 from freshet.schedule.policies import make_policy
 
-EQUAL_CHANCE, LEAST_CHANCE, LEAST_RATE = 0.5, 0.01, 0.001
+EQUAL_CHANCE, LEAST_COIN_CHANCE, LEAST_RATE = 0.5, 0.01, 0.001
 CRAWL_PENALTIES = (0.03,)
 
 
@@ -92,7 +92,7 @@ class CoinChooser:
 
 def throw_coins(chances: FloatArray, count: int, rng: np.random.Generator) -> IndexArray:
     """Return ``count`` different pages whose coins showed heads, in random order."""
-    bounded = np.clip(chances, LEAST_CHANCE, 1.0)
+    bounded = np.clip(chances, LEAST_COIN_CHANCE, 1.0)
     waiting = rng.permutation(len(chances)).astype(np.int32)
     chosen = waiting[:0]
     while len(chosen) < min(count, len(chances)):

@@ -43,7 +43,6 @@ from freshet.predict.sliding_window import ForecastMethod
 LABELS = ("any_text", "words10", "l1", "significant")
 UNION_SELECTION = "xcorr"
 POOLED_SELECTIONS = ("content", "xcorr", "co_change", "same_host", *RANDOM_SELECTIONS)
-PENALTIES = (0.01, 0.03, 0.1)
 METHODS, SWEEPS, CRAWL, PLANTED = "methods", "sweeps", "crawl", "planted"
 PARTS = (METHODS, SWEEPS, CRAWL, PLANTED)
 Reporter = Callable[[str], None]
@@ -64,7 +63,7 @@ class ExperimentSettings:
     experts: int = EXPERTS
     with_unions: bool = True
     pooled_selections: tuple[str, ...] = POOLED_SELECTIONS
-    sliding: SlidingSettings = field(default_factory=lambda: SlidingSettings(penalties=PENALTIES))
+    sliding: SlidingSettings = field(default_factory=SlidingSettings)
     sweep: SweepSettings = field(default_factory=SweepSettings)
     crawl: CrawlSettings = field(default_factory=CrawlSettings)
     crawl_seeds: tuple[int, ...] = SEEDS

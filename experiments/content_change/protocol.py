@@ -13,7 +13,7 @@ from freshet.core.content.content_grid import ContentGrid
 from freshet.core.content.related_pages import RelatedPages
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.types import FloatArray, IndexArray
-from freshet.features.expert_features import ExpertFeatureBuilder, FeatureSettings, UnigramKernel
+from freshet.features.expert_features import ExpertFeatureBuilder, FeatureSettings
 from freshet.predict.expert_problem import ExpertProblem, SlidingSettings
 from freshet.predict.sliding_window import ForecastMethod, forecast_pages
 from freshet.relate.co_change import CoChange
@@ -149,12 +149,7 @@ def mean_weights(related: RelatedPages) -> FloatArray:
 
 def _problems(task: ForecastTask, related: RelatedPages) -> Iterator[ExpertProblem]:
     horizon = task.settings.horizon
-    settings = FeatureSettings(
-        task.settings.window,
-        horizon=horizon,
-        unigrams=UnigramKernel.NEARNESS_AND_CHANGE,
-        with_usual_text=True,
-    )
+    settings = FeatureSettings(task.settings.window, horizon=horizon)
     builder = ExpertFeatureBuilder(task.grid, task.labels, settings)
     steps = task.labels.shape[1]
     for features in builder.build_all(task.pages, related):

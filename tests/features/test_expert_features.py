@@ -17,6 +17,7 @@ from freshet.features.expert_features import (
 from freshet.features.version_products import VersionProducts, latest_versions
 from tests.features.generated_grid import dense_shares, random_grid
 
+PAPER = FeatureSettings(6, unigrams=UnigramKernel.DOT, with_usual_text=False)
 NO_WEIGHTS = np.empty(0)
 NO_PAGES = np.empty(0, np.int32)
 
@@ -42,7 +43,7 @@ def cosine(a: FloatArray, b: FloatArray) -> float:
         FeatureSettings(6),
         FeatureSettings(4, window=3, horizon=2),
         FeatureSettings(unigrams=UnigramKernel.NEARNESS),
-        FeatureSettings(unigrams=UnigramKernel.NEARNESS_AND_CHANGE, with_usual_text=True),
+        PAPER,
     ],
 )
 def test_a_hidden_future_changes_no_feature(settings: FeatureSettings) -> None:
@@ -56,7 +57,7 @@ def test_a_hidden_future_changes_no_feature(settings: FeatureSettings) -> None:
 
 def test_features_are_those_of_the_definitions() -> None:
     grid = random_grid(3, 24, seed=5)
-    features = features_of_pages(FeatureSettings(6))
+    features = features_of_pages(PAPER)
     events = np.concatenate([[0], changed_steps(grid)[1]])
     versions = latest_versions(grid)
     step = 15
@@ -78,7 +79,7 @@ def test_features_are_those_of_the_definitions() -> None:
 
 
 def test_the_page_itself_is_the_first_expert_and_has_no_relation() -> None:
-    features = features_of_pages(FeatureSettings(6))
+    features = features_of_pages(PAPER)
     assert (features.experts.tolist(), features.weights.tolist()) == ([0, 1, 2], [1.0, 0.7, 0.2])
     assert not features.dense[0, :, 4:].any()
     assert features.dense[0, :, :4].any()
@@ -96,7 +97,7 @@ def test_products_between_steps_are_those_of_the_distributions() -> None:
 def test_a_page_without_experts_and_one_never_known_have_features() -> None:
     grid = random_grid(2, 8, seed=3)
     grid.versions[1] = -1
-    builder = ExpertFeatureBuilder(grid, changed_steps(grid))
+    builder = ExpertFeatureBuilder(grid, changed_steps(grid), PAPER)
     rows = [
         (NO_PAGES, NO_WEIGHTS, NO_PAGES),
         (np.zeros(1, np.int32), np.ones(1), np.zeros(1, np.int32)),

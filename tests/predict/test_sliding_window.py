@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from experiments.content_change.planted_leader import LEADER, plant_leader
 
 from freshet.core.errors import BadInputError
 from freshet.predict.expert_problem import ExpertProblem, SlidingSettings
@@ -13,23 +14,10 @@ from tests.predict.expert_samples import page_like_experts
 
 SETTINGS = SlidingSettings(penalties=(0.03, 0.3), models=3)
 METHODS = tuple(ForecastMethod)
-LEADER = 7
 
 
 def problem_of(experts: ExpertArrays) -> ExpertProblem:
     return ExpertProblem(experts.dense, experts.labels, experts.gram)
-
-
-def planted_leader(seed: int, steps: int = 180) -> ExpertProblem:
-    """One of twenty related pages changes a step before the target does, nine times in ten."""
-    rng = np.random.default_rng(seed)
-    changes = rng.random((21, steps)) < 0.33
-    labels = changes[LEADER] ^ (rng.random(steps) < 0.08)
-    changes[0] = np.roll(labels, 1)
-    distances = changes * rng.exponential(0.1, changes.shape)
-    cosines = 0.9 + 0.05 * rng.random(changes.shape)
-    dense = np.stack([distances, np.roll(distances, 1, 1), changes, cosines], 2)
-    return ExpertProblem(dense, labels.astype(np.int8))
 
 
 def accuracy(problem: ExpertProblem, classes: np.ndarray) -> float:
@@ -37,7 +25,7 @@ def accuracy(problem: ExpertProblem, classes: np.ndarray) -> float:
 
 
 def test_hedge_finds_one_leader_among_twenty_experts_where_the_vote_does_not() -> None:
-    problems = [planted_leader(seed) for seed in range(4)]
+    problems = [plant_leader(seed) for seed in range(4)]
     methods = (ForecastMethod.VOTE, ForecastMethod.HEDGE)
     rows = list(forecast_pages(problems, methods, SETTINGS))
     vote, hedge = (
@@ -49,7 +37,7 @@ def test_hedge_finds_one_leader_among_twenty_experts_where_the_vote_does_not() -
 
 
 def test_votes_tell_which_experts_said_so() -> None:
-    forecasts = SlidingExperts(planted_leader(1), SETTINGS).forecast(ForecastMethod.HEDGE)
+    forecasts = SlidingExperts(plant_leader(1), SETTINGS).forecast(ForecastMethod.HEDGE)
     assert forecasts.votes is not None
     heaviest = forecasts.votes.at(150)[0]
     assert heaviest.expert == LEADER
@@ -58,7 +46,7 @@ def test_votes_tell_which_experts_said_so() -> None:
 
 
 def test_the_vote_weighs_experts_by_relation() -> None:
-    problem = planted_leader(2, steps=90)
+    problem = plant_leader(2, steps=90)
     only_leader = replace(problem, weights=np.eye(21)[LEADER])
     vote = SlidingExperts(only_leader, SETTINGS).forecast(ForecastMethod.VOTE)
     assert accuracy(problem, vote.classes) >= 0.75

@@ -133,18 +133,18 @@ def context_forecast(series: FloatArray, depth: int = CONTEXT_STEPS) -> FloatArr
         values = series[:, step]
         is_event, is_known = values == 1, ~np.isnan(values)
         for level in range(depth + 1):
-            place = level, pages, contexts[level]
-            counts[(*place, is_event.astype(int))] += is_known
+            cell = level, pages, contexts[level]
+            counts[(*cell, is_event.astype(int))] += is_known
             if level < depth:
                 own = np.where(is_event, chances[level], 1 - chances[level])
                 deeper = np.where(is_event, mixed[level + 1], 1 - mixed[level + 1])
                 growth = np.where(is_known, own / deeper, 1.0)
-                ratios[place] = np.clip(ratios[place] * growth, 1e-9, 1e9)
+                ratios[cell] = np.clip(ratios[cell] * growth, 1e-9, 1e9)
         contexts[1:] = (contexts[1:] * 2 + is_event) % 2 ** np.arange(1, depth + 1)[:, None]
         for level in range(depth, -1, -1):
-            place = level, pages, contexts[level]
-            chances[level] = (counts[(*place, 1)] + 0.5) / (counts[place].sum(axis=1) + 1)
-            weight = ratios[place]
+            cell = level, pages, contexts[level]
+            chances[level] = (counts[(*cell, 1)] + 0.5) / (counts[cell].sum(axis=1) + 1)
+            weight = ratios[cell]
             deeper = mixed[level + 1] if level < depth else chances[level]
             mixed[level] = (weight * chances[level] + deeper) / (weight + 1)
         result[:, step] = mixed[0]

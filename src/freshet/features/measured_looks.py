@@ -18,17 +18,17 @@ def looks_of_grid(
     """
     pages, steps = np.nonzero(grid.versions.T != NO_VERSION)[::-1]
     versions = grid.versions[pages, steps]
-    found = np.where(steps > 0, labels[pages, np.maximum(steps - 1, 0)], NO_VERSION)
+    results = np.where(steps > 0, labels[pages, np.maximum(steps - 1, 0)], NO_VERSION)
     totals = np.append(grid.terms.row_sums(), np.nan)
     unknown = np.full(len(pages), np.nan)
-    found_words = unknown if words is None else words[pages, np.maximum(steps - 1, 0)]
+    changed_words = unknown if words is None else words[pages, np.maximum(steps - 1, 0)]
     return MeasuredLooks(
         pages.astype(np.int32),
         grid.times[steps],
-        found != NO_VERSION,
-        found == 1,
+        results != NO_VERSION,
+        results == 1,
         grid.text_hashes[versions],
-        np.where(steps > 0, found_words, np.nan),
+        np.where(steps > 0, changed_words, np.nan),
         unknown,
         unknown,
         totals[versions],

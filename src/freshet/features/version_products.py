@@ -32,12 +32,12 @@ class VersionProducts:
         is_known = (left != NO_VERSION) & (right != NO_VERSION)
         row_count = len(self._terms) + 1
         keys = left[is_known].astype(np.int64) * row_count + right[is_known]
-        distinct, places = np.unique(keys, return_inverse=True)
+        distinct, indices = np.unique(keys, return_inverse=True)
         rows, other_rows = (part.astype(np.int32) for part in np.divmod(distinct, row_count))
         terms = self._terms
         values = dot_products(terms.starts, terms.columns, terms.values, rows, other_rows)
         values *= self._scales[rows] * self._scales[other_rows]
-        products[is_known] = values[places]
+        products[is_known] = values[indices]
         return products
 
     def gram(self, page: int) -> FloatArray:
@@ -52,12 +52,12 @@ class VersionProducts:
         return matrix
 
     def _compute_gram(self, versions: IndexArray) -> FloatArray:
-        distinct, places = np.unique(versions, return_inverse=True)
+        distinct, indices = np.unique(versions, return_inverse=True)
         upper = np.triu_indices(len(distinct))
         matrix = np.zeros((len(distinct), len(distinct)))
         matrix[upper] = self.pairs(distinct[upper[0]], distinct[upper[1]])
         matrix = np.maximum(matrix, matrix.T)
-        return matrix[np.ix_(places, places)]
+        return matrix[np.ix_(indices, indices)]
 
 
 def latest_versions(grid: ContentGrid) -> IndexArray:

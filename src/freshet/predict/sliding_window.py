@@ -41,7 +41,7 @@ DEFAULT_PENALTY = 0.03
 TIE_BREAK = 1e-6
 CALIBRATION_WINDOWS = 2
 BATCH_PER_WORKER = 4
-LEAST_CHANCE = 0.01
+LEAST_POOLED_CHANCE = 0.01
 
 
 class ForecastMethod(StrEnum):
@@ -239,7 +239,7 @@ class SlidingExperts:
 
 
 def _logits(chances: FloatArray) -> FloatArray:
-    bounded = np.clip(chances, LEAST_CHANCE, 1 - LEAST_CHANCE)
+    bounded = np.clip(chances, LEAST_POOLED_CHANCE, 1 - LEAST_POOLED_CHANCE)
     return np.asarray(np.log(bounded / (1 - bounded)), np.float64)
 
 

@@ -41,8 +41,8 @@ class ContentNeighbours:
             return collect_related(_search(rows, rows, _transpose(rows), count))
         queries = heaviest_words(rows, self.words)
         postings = heaviest_words(_transpose(rows), self.pages_per_word)
-        found = _search(rows, queries, postings, max(count, self.candidates))
-        return collect_related(_rerank(rows, found, count))
+        candidates = _search(rows, queries, postings, max(count, self.candidates))
+        return collect_related(_rerank(rows, candidates, count))
 
 
 def _search(
@@ -59,11 +59,13 @@ def _search(
 
 
 def _rerank(
-    rows: SparseRows, found: Iterator[tuple[IndexArray, FloatArray, IndexArray]], count: int
+    rows: SparseRows,
+    candidates_of: Iterator[tuple[IndexArray, FloatArray, IndexArray]],
+    count: int,
 ) -> Iterator[tuple[IndexArray, FloatArray, IndexArray]]:
     """Yield the best of the pages found for each page, by their exact products."""
     scratch = np.zeros(rows.column_count)
-    for page, (candidates, _, _) in enumerate(found):
+    for page, (candidates, _, _) in enumerate(candidates_of):
         products = row_products(page, candidates, rows.starts, rows.columns, rows.values, scratch)
         best = np.lexsort((candidates, -products))[:count]
         yield candidates[best], products[best], np.zeros(len(best), np.int32)

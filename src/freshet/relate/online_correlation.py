@@ -129,9 +129,9 @@ class OnlineCrossCorrelation:
     def update(self, weights: SparseRows) -> Self:
         """Take the term weights of the next snapshot of all pages."""
         cells = np.append(self._cells_of(_row_of_cells(weights), weights.columns), -1)
-        places = np.searchsorted(cells[:-1], self._cells)
-        values = np.append(weights.values, 0.0)[places]
-        self._values = np.where(cells[places] == self._cells, values, 0.0)
+        indices = np.searchsorted(cells[:-1], self._cells)
+        values = np.append(weights.values, 0.0)[indices]
+        self._values = np.where(cells[indices] == self._cells, values, 0.0)
         self._correlations.update(self._values)
         return self
 

@@ -6,11 +6,11 @@ from freshet.core.content.related_pages import RelatedPages
 from freshet.core.types import IndexArray
 
 
-def neighbour_recall(found: RelatedPages, exact: RelatedPages) -> float:
+def neighbour_recall(approximate: RelatedPages, exact: RelatedPages) -> float:
     """Return the share of the exact neighbours that were found; 1 if there are none."""
     if not len(exact.pages):
         return 1.0
-    return float(np.isin(_pairs(exact), _pairs(found)).mean())
+    return float(np.isin(_pairs(exact), _pairs(approximate)).mean())
 
 
 def _pairs(related: RelatedPages) -> IndexArray:

@@ -109,9 +109,9 @@ class _BlockComparison:
             for index, target in enumerate(series):
                 page = int(targets[index])
                 flags = _candidate_flags(page, candidates, first, size)
-                found = self._relate_to_block(target, lists, flags, count)
-                found = found[0] + np.int32(first), found[1], found[2]
-                rows[index] = _merge_rows(rows[index], found, count)
+                pages, weights, lags = self._relate_to_block(target, lists, flags, count)
+                block_row = pages + np.int32(first), weights, lags
+                rows[index] = _merge_rows(rows[index], block_row, count)
         return rows
 
     def _target_series(self, page: int) -> TargetSeries:

@@ -56,7 +56,7 @@ def build_word_series(
     series_count = 0
     for page_versions in versions:
         words, matrix = _page_matrix(terms, page_versions, idf)
-        deviations = matrix - matrix.mean(axis=1, keepdims=True)
+        deviations = matrix - matrix.sum(axis=1, keepdims=True) / max(matrix.shape[1], 1)
         norms = np.sqrt((deviations**2).sum(axis=1))
         varies = norms > CONSTANT_SPREAD * np.abs(matrix).max(axis=1, initial=0.0)
         matrix = deviations / np.where(varies, norms, 1.0)[:, None] if standardised else matrix

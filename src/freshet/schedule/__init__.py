@@ -3,8 +3,7 @@
 All policies share ``page_states`` (the state of pages, in the growable arrays of ``columns``),
 ``top_k`` (the k highest values, with tie breaks) and ``policies`` (every policy by its name). The
 published rules are in ``rules``, and the policies that rank pages by a formula in ``formulas``;
-``model_file`` reads and writes learned formulas. ``allocation`` computes optimal visit rates for
-known change rates.
+``model_file`` reads and writes learned formulas.
 
 The default policy, from a look to a choice: ``posterior`` (the change rate of a page, given its
 looks), ``prior`` (the change rates of its host, site and collection), ``hosts`` (changes of many

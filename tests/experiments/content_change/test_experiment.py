@@ -10,7 +10,7 @@ from experiments.content_change.evaluation import (
     paired_p_value,
 )
 from experiments.content_change.expected_figures import read_figures, source_record
-from experiments.content_change.experiment import PENALTIES, ExperimentSettings, run_experiment
+from experiments.content_change.experiment import ExperimentSettings, run_experiment
 from experiments.content_change.generated_world import GeneratedWorld, generate_world
 from experiments.content_change.pooled import changed_words, step_features
 from experiments.content_change.protocol import (
@@ -107,7 +107,7 @@ def test_the_stored_figures_of_the_world_are_reproduced() -> None:
     grid = generate_world(GeneratedWorld()).grid
     stored = read_figures()
     assert source_record("world", grid) in stored.sources
-    settings = SlidingSettings(penalties=PENALTIES)
+    settings = SlidingSettings()
     pages = np.arange(grid.page_count, dtype=np.int32)
     labels = changed_steps(grid)
     tested = JudgedPages("world", "any_text", 0.3, labels, grid.hosts, settings.window)

@@ -149,9 +149,9 @@ def test_a_pair_of_versions_is_compared_once(
 ) -> None:
     pairs: list[tuple[int, int]] = []
     monkeypatch.setattr(
-        AnyTextChange, "is_met", lambda _, __, before, after: bool(pairs.append((before, after)))
+        NewOutlink, "is_met", lambda _, __, before, after: bool(pairs.append((before, after)))
     )
-    AnyTextChange().labels(grid_of(["a", "b"] * 5))
+    NewOutlink().labels(grid_of(["a", "b"] * 5))
     assert sorted(pairs) == [(0, 1), (1, 0)]
 
 

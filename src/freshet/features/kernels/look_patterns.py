@@ -147,9 +147,9 @@ def add_repeats(history: int, event: int, state: FloatArray) -> None:
         if state[LOOKS] < lag:
             continue
         is_repeat = ((history >> (lag - 1)) & 1) == event
-        place = REPEATS + 2 * index
-        state[place] = state[place] * REPEAT_FADING + is_repeat
-        state[place + 1] = state[place + 1] * REPEAT_FADING + 1
+        column = REPEATS + 2 * index
+        state[column] = state[column] * REPEAT_FADING + is_repeat
+        state[column + 1] = state[column + 1] * REPEAT_FADING + 1
 
 
 @njit(cache=True, nogil=True)
@@ -166,18 +166,18 @@ def use_text(text_hash: np.uint64, state: FloatArray, hashes: HashArray, texts: 
     if text_hash == 0:
         state[TEXT] = -1
         return
-    oldest, place = 0, -1
+    oldest, text = 0, -1
     for row in range(len(hashes)):
         if hashes[row] == text_hash:
-            place = row
+            text = row
         if texts[row, LAST_USE] < texts[oldest, LAST_USE]:
             oldest = row
-    if place < 0:
-        place = oldest
-        hashes[place] = text_hash
-        texts[place] = 0.0
-        texts[place, LAST_STAY] = np.nan
+    if text < 0:
+        text = oldest
+        hashes[text] = text_hash
+        texts[text] = 0.0
+        texts[text, LAST_STAY] = np.nan
         state[TEXTS] += 1
-    texts[place, VISITS] += 1
-    texts[place, LAST_USE] = state[LOOKS]
-    state[TEXT] = place
+    texts[text, VISITS] += 1
+    texts[text, LAST_USE] = state[LOOKS]
+    state[TEXT] = text

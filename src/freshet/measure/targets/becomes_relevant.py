@@ -80,16 +80,16 @@ def bm25_scores(counts: FloatArray, lengths: FloatArray) -> FloatArray:
 def _term_counts(grid: ContentGrid, terms: HashArray) -> FloatArray:
     """Return how often each version has each term."""
     counts = np.zeros((len(grid.terms), len(terms)))
-    places = np.searchsorted(grid.vocabulary, terms)
-    column_of_term = {
-        int(place): column
-        for column, place in enumerate(places)
-        if place < len(grid.vocabulary) and grid.vocabulary[place] == terms[column]
+    columns = np.searchsorted(grid.vocabulary, terms)
+    term_of_column = {
+        int(column): index
+        for index, column in enumerate(columns)
+        if column < len(grid.vocabulary) and grid.vocabulary[column] == terms[index]
     }
     rows = np.repeat(np.arange(len(grid.terms)), np.diff(grid.terms.starts))
-    for place, column in column_of_term.items():
-        is_term = grid.terms.columns == place
-        counts[rows[is_term], column] = grid.terms.values[is_term]
+    for column, index in term_of_column.items():
+        is_term = grid.terms.columns == column
+        counts[rows[is_term], index] = grid.terms.values[is_term]
     return counts
 
 

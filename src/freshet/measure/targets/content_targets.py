@@ -7,14 +7,15 @@ are small, so there are graded targets beside it.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from freshet.core.content.content_grid import ContentGrid
+from freshet.core.content.content_grid import ContentGrid, changed_steps
+from freshet.core.types import IndexArray
 from freshet.measure.change.significance import (
     SIGNIFICANCE_LEVEL,
     goodness_of_fit_p_value,
     homogeneity_p_value,
 )
 from freshet.measure.change.similarity import AlignedCounts, align_counts
-from freshet.measure.targets.target import VersionTarget, row_counts
+from freshet.measure.targets.target import VersionTarget, check_horizon, row_counts
 
 MIN_WORDS = 10
 MIN_L1_DISTANCE = 0.005
@@ -36,6 +37,11 @@ class AnyTextChange(VersionTarget):
     def is_met(self, grid: ContentGrid, before: int, after: int) -> bool:
         """Return whether the texts of two versions differ."""
         return bool(grid.text_hashes[before] != grid.text_hashes[after])
+
+    def labels(self, grid: ContentGrid, horizon: int = 1) -> IndexArray:
+        """Return the labels of all pages and steps, by the hashes of the texts."""
+        check_horizon(horizon)
+        return changed_steps(grid, horizon)
 
 
 @dataclass(frozen=True, slots=True)

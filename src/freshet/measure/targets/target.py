@@ -47,21 +47,26 @@ class VersionTarget(ABC):
         keys = before.astype(np.int64) * (len(grid.terms) + 1) + after
         is_known = (before != NO_VERSION) & (after != NO_VERSION)
         is_compared = is_known & (before != after)
-        pairs, places = np.unique(keys[is_compared], return_inverse=True)
+        pairs, pair_indices = np.unique(keys[is_compared], return_inverse=True)
         results = [self.is_met(grid, *divmod(pair, len(grid.terms) + 1)) for pair in pairs.tolist()]
         labels = np.where(is_known, 0, UNKNOWN_LABEL).astype(np.int32)
-        labels[is_compared] = np.array(results, np.int32)[places]
+        labels[is_compared] = np.array(results, np.int32)[pair_indices]
         return labels
 
 
 def version_pairs(grid: ContentGrid, horizon: int) -> tuple[IndexArray, IndexArray]:
     """Return the versions at each step that has one ``horizon`` steps later, and those then."""
-    if horizon < 1:
-        raise ValueError(f"a horizon of {horizon} steps does not lie in the future; give 1 or more")
+    check_horizon(horizon)
     if horizon >= grid.step_count:
         empty = np.empty((grid.page_count, 0), np.int32)
         return empty, empty
     return grid.versions[:, :-horizon], grid.versions[:, horizon:]
+
+
+def check_horizon(horizon: int) -> None:
+    """Raise ValueError if a horizon does not lie in the future."""
+    if horizon < 1:
+        raise ValueError(f"a horizon of {horizon} steps does not lie in the future; give 1 or more")
 
 
 def row_counts(rows: SparseRows, row: int) -> TermCounts:
