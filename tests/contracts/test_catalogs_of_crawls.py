@@ -315,8 +315,10 @@ class TestPlanning:
             VisitEntry(new_visit(b, 0)),
         ])
         last = catalog.last_visit_id()
-        assert catalog.looks_after_visit(last - 1).pages.tolist() == [b]
-        assert len(catalog.looks_after_visit(last)) == 0
+        assert catalog.looks_after_visit(last - 1, until_visit=last).pages.tolist() == [b]
+        assert len(catalog.looks_after_visit(last, until_visit=last)) == 0
+        assert len(catalog.looks_after_visit(last - 1, until_visit=last - 1)) == 0
+        assert sum(map(len, catalog.look_tables(until_visit=last - 1))) == 2
         looks = concatenate_looks(list(catalog.look_tables()))
         assert looks.pages.tolist() == [a, b, imported]
         assert looks.measured.tolist() == [True, False, True]

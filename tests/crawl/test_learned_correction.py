@@ -15,8 +15,10 @@ from freshet.core.clock import FixedClock, from_epoch
 from freshet.core.extras import OptionalPackage
 from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.core.types import Change, Outcome, Visit
+from freshet.crawl import learned_correction
 from freshet.crawl.forecast import forecasts
 from freshet.crawl.learned_correction import (
+    NOT_LOADED,
     SWITCHED_OFF,
     ForecastComparison,
     LearnedCorrection,
@@ -26,6 +28,7 @@ from freshet.crawl.live_policy import build_live_policy, visit_table
 from freshet.crawl.why import explain_page
 from freshet.predict import booster_text
 from freshet.predict.change_model import CHANGE_MODEL_FILE
+from freshet.predict.forecast_scores import log_losses
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
 from tests.crawl.crawl_samples import crawling, draw
 from tests.learning.change_model.look_samples import (
@@ -166,6 +169,42 @@ def test_a_model_that_goes_on_being_right_stays_in_use(folder: Path) -> None:
     assert status is not None
     assert (status.in_use, status.looks) == (True, len(HOST_NUMBERS))
     assert status.gain > 0
+
+
+def test_what_is_compared_is_what_was_applied(folder: Path) -> None:
+    with Collection.open(folder, clock=FixedClock(NOW)) as collection:
+        correction, policy = LearnedCorrection(collection), live_policy(collection)
+        correction.refresh_if_due(policy, NOW)
+        # Looks much later than any gap that the model was trained on.
+        late = from_epoch((FIRST_DAY + DAYS + 60) * DAY_SECONDS)
+        ids = np.array([page.id for page in collection.pages()])
+        before = [correction.change_chance(policy, int(page), late) for page in ids]
+        times = np.full(len(ids), late.timestamp())
+        given = policy.change_chances(ids, times)
+        add_day_of_looks(collection.catalog, DAYS + 60, IS_CHANGE_DAY)
+        first = ForecastComparison(correction.status(NOW).gain)
+        correction.learn_new_looks(policy)
+        gains = log_losses(given, IS_CHANGE_DAY) - log_losses(np.array(before), IS_CHANGE_DAY)
+        first.add(gains)
+        assert correction.status(NOW).gain == pytest.approx(first.gain)
+
+
+def test_a_fault_while_a_model_is_loaded_is_named_and_tried_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_usable: object, _catalog: object) -> None:
+        raise RuntimeError("disk")
+
+    with Collection.open(folder, clock=FixedClock(NOW)) as collection:
+        correction, policy = LearnedCorrection(collection), live_policy(collection)
+        monkeypatch.setattr(learned_correction, "LearnedForecast", fail)
+        correction.refresh(policy, NOW)
+        status = correction.status(NOW)
+        assert status is not None
+        assert (status.in_use, status.why) == (False, NOT_LOADED)
+        monkeypatch.undo()
+        correction.refresh(policy, NOW + timedelta(hours=1))
+        assert correction.in_use
 
 
 @pytest.mark.parametrize(

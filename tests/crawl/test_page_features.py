@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from freshet.archive.catalog.rows import VisitEntry
 from freshet.collection.collection import Collection
@@ -17,6 +18,26 @@ from tests.learning.change_model.look_samples import (
     daily_looks,
     memoryless_chances,
 )
+
+
+def test_a_look_that_is_written_while_looks_are_read_is_learned_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Collection.create(tmp_path / "c", contact="me@example.org") as collection:
+        catalog = collection.catalog
+        looks = daily_looks(memoryless_chances())
+        ids = np.array(add_looks(catalog, looks))
+        last, times = catalog.last_visit_id(), np.full(PAGES, (FIRST_DAY + DAYS) * DAY_SECONDS)
+        # The last 2 * PAGES visits come between the queries of the id and of the looks.
+        monkeypatch.setattr(catalog, "last_visit_id", lambda: last - 2 * PAGES)
+        features = PageFeatures(catalog)
+        monkeypatch.setattr(catalog, "last_visit_id", lambda: last - PAGES)
+        features.learn_looks(features.new_looks())
+        monkeypatch.undo()
+        features.learn_looks(features.new_looks())
+        assert len(features.new_looks().looks) == 0
+        at_once = PageFeatures(catalog).at(ids, times)
+    np.testing.assert_allclose(features.at(ids, times), at_once, rtol=1e-5)
 
 
 def test_a_page_that_is_measured_again_gets_its_features_again(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from freshet.core.errors import OwnClassError
 from freshet.core.policy import CorrectablePolicy, Policy
 from freshet.core.tables import PageIdArray, PageTable
 from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_model
-from freshet.features.visit_features import FeatureArray
 from freshet.predict.change_model import CHANGE_MODEL_FILE, ChangeModel
 from freshet.predict.forecast_scores import LEAST_CHANCE, log_losses
 from freshet.record.collection_store import MODELS_FOLDER, CollectionStore
@@ -37,6 +36,7 @@ MAX_FACTOR = 4.0
 # The comparison counts about the last visits; it begins with the result of the validation.
 RECENT_LOOKS, FIRST_WEIGHT = 500, 100.0
 IN_USE = "it has been better than the policy's own forecast on the latest visits"
+NOT_LOADED = "it could not be loaded; the log says why"
 SWITCHED_OFF = "the policy's own forecast has been better on the latest visits"
 
 
@@ -133,8 +133,11 @@ class LearnedCorrection:
             return
         with self._isolate_faults("learning new looks", policy):
             was_in_use = self.in_use
-            looks, features = self._forecast.features.learn_new_looks()
-            self._compare(policy, looks, features)
+            new = self._forecast.features.new_looks()
+            looks = new.looks
+            # What was applied did not know any of these looks yet.
+            self._compare(policy, looks)
+            self._forecast.features.learn_looks(new)
             if self.in_use:
                 ids = np.unique(looks.pages).astype(np.int64)
                 self._set_factors_of(policy, ids, float(looks.times.max(initial=0.0)))
@@ -172,6 +175,7 @@ class LearnedCorrection:
             except OwnClassError as error:
                 log.warning("the learned model is not used: %s", error)
                 self._choice, self._forecast = ModelChoice(problem=str(error)), None
+                self._file_state = self._read_file_state()
                 self._reset_factors(policy)
 
     def change_chance(self, policy: Policy, page: int, now: datetime) -> float | None:
@@ -188,25 +192,32 @@ class LearnedCorrection:
         return None
 
     def _load_if_changed(self, policy: Policy) -> None:
-        path = self._folder / CHANGE_MODEL_FILE
-        stat = path.stat() if path.exists() else None
-        file_state = () if stat is None else (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+        file_state = self._read_file_state()
         if file_state == self._file_state:
             return
-        self._file_state = file_state
-        self._choice, self._forecast = choose_model(self._folder), None
-        usable = self._choice.usable
-        if usable is None:
-            return
-        if not isinstance(policy, CorrectablePolicy):
-            self._choice = ModelChoice(problem=f"the policy {policy.name} makes no forecasts")
-            return
-        model = usable.model
-        self._forecast = LearnedForecast(usable, self._catalog)
-        self._comparison = ForecastComparison(model.validation.gain)
+        # A fault below leaves this reason, and the model is loaded again in an hour.
+        self._choice, self._forecast = ModelChoice(problem=NOT_LOADED), None
+        choice = choose_model(self._folder)
+        if choice.usable is not None and not isinstance(policy, CorrectablePolicy):
+            choice = ModelChoice(problem=f"the policy {policy.name} makes no forecasts")
+        if choice.usable is not None:
+            comparison = self._begin_comparison(choice.usable.model)
+            self._forecast = LearnedForecast(choice.usable, self._catalog)
+            self._comparison = comparison
+        self._choice, self._file_state = choice, file_state
+
+    def _begin_comparison(self, model: ChangeModel) -> ForecastComparison:
+        """Return the comparison of a model, as the last crawl with it left it."""
+        comparison = ForecastComparison(model.validation.gain)
         stored = read_learned_forecast(self._catalog)
         if stored is not None and stored.made == model.made:
-            self._comparison.resume(stored)
+            comparison.resume(stored)
+        return comparison
+
+    def _read_file_state(self) -> tuple[int, ...]:
+        path = self._folder / CHANGE_MODEL_FILE
+        stat = path.stat() if path.exists() else None
+        return () if stat is None else (stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
     def _set_factors(self, policy: Policy, now: datetime) -> None:
         if self._forecast is not None and self.in_use and isinstance(policy, CorrectablePolicy):
@@ -229,20 +240,17 @@ class LearnedCorrection:
         if isinstance(policy, CorrectablePolicy):
             policy.reset_value_factors()
 
-    def _compare(
-        self, policy: CorrectablePolicy, looks: MeasuredLooks, features: FeatureArray
-    ) -> None:
+    def _compare(self, policy: CorrectablePolicy, looks: MeasuredLooks) -> None:
         """Compare the forecasts of the first new look of each page."""
         if self._forecast is None or not len(looks):
             return
         _, rows = np.unique(looks.pages, return_index=True)
-        rows = np.sort(rows)
-        given = policy.change_chances(looks.pages[rows].astype(np.int64), looks.times[rows])
-        is_compared = looks.measured[rows] & np.isfinite(given)
-        rows, given = rows[is_compared], given[is_compared]
-        changed = looks.changed[rows]
-        corrected = self._forecast.correction.correct(features[rows], given)
-        self._comparison.add(log_losses(given, changed) - log_losses(corrected, changed))
+        first = looks.select(np.sort(rows))
+        ids = first.pages.astype(np.int64)
+        given = policy.change_chances(ids, first.times)
+        corrected = self._forecast.change_chances(policy, ids, first.times)
+        gains = log_losses(given, first.changed) - log_losses(corrected, first.changed)
+        self._comparison.add(gains[first.measured & np.isfinite(given)])
 
 
 def read_learned_forecast(catalog: Catalog) -> LearnedForecastStatus | None:

@@ -1,6 +1,6 @@
 """The features of a collection's pages, by page id: read from the catalog once and kept current."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,14 @@ from freshet.schedule.columns import NOT_FOUND, KeyIndex
 
 FEATURE_COUNT = len(COLLECTION_FEATURE_NAMES)
 GAP_COLUMN = COLLECTION_FEATURE_NAMES.index("gap")
+
+
+@dataclass(frozen=True, slots=True)
+class NewLooks:
+    """Looks in time order, and the greatest id of a visit when they were read."""
+
+    looks: MeasuredLooks
+    last_visit_id: int
 
 
 class PageFeatures:
@@ -28,7 +36,9 @@ class PageFeatures:
         self._last_looks, self._last_gaps = np.empty(0), np.empty(0)
         self._last_visit_id = catalog.last_visit_id()
         self._load_pages()
-        looks = concatenate_looks(list(catalog.look_tables())).in_time_order()
+        # A visit that another thread writes meanwhile is learned by ``learn_looks``, not twice.
+        tables = list(catalog.look_tables(until_visit=self._last_visit_id))
+        looks = concatenate_looks(tables).in_time_order()
         self._learn(looks.select(self._pages.find(looks.pages) != NOT_FOUND))
 
     @property
@@ -45,15 +55,19 @@ class PageFeatures:
         self._last_looks = np.append(self._last_looks, np.full(len(new_ids), np.nan))
         self._last_gaps = np.append(self._last_gaps, np.zeros(len(new_ids)))
 
-    def learn_new_looks(self) -> tuple[MeasuredLooks, FeatureArray]:
-        """Learn the looks that were written since; return them and the features before each."""
+    def new_looks(self) -> NewLooks:
+        """Return the looks that were written since, which are not learned yet."""
         last_visit_id = self._catalog.last_visit_id()
-        looks = self._catalog.looks_after_visit(self._last_visit_id)
-        self._last_visit_id = last_visit_id
+        looks = self._catalog.looks_after_visit(self._last_visit_id, until_visit=last_visit_id)
         if np.any(self._pages.find(looks.pages) == NOT_FOUND):
             self._load_pages()
-        looks = looks.select(self._pages.find(looks.pages) != NOT_FOUND)
-        return looks, self._learn(looks)
+        known_looks = looks.select(self._pages.find(looks.pages) != NOT_FOUND)
+        return NewLooks(known_looks, last_visit_id)
+
+    def learn_looks(self, new: NewLooks) -> None:
+        """Learn the looks that ``new_looks`` returned."""
+        self._last_visit_id = new.last_visit_id
+        self._learn(new.looks)
 
     def relearn_pages(self, ids: PageIdArray) -> None:
         """Learn all looks of pages again, because they were measured by another mask."""
@@ -76,11 +90,10 @@ class PageFeatures:
         for batch in self._catalog.all_page_columns():
             self.add_pages(np.array(batch.ids, np.int64), hash_names(batch.hosts))
 
-    def _learn(self, looks: MeasuredLooks) -> FeatureArray:
+    def _learn(self, looks: MeasuredLooks) -> None:
         rows = self._pages.find(looks.pages)
-        features = self._features.add_looks(replace(looks, pages=rows))[:, :FEATURE_COUNT]
+        features = self._features.add_looks(replace(looks, pages=rows))
         # If a page has several looks, the last value is assigned last.
         gaps = features[:, GAP_COLUMN].astype(np.float64)
         self._last_gaps[rows] = DAY_SECONDS * np.nan_to_num(gaps)
         self._last_looks[rows] = looks.times
-        return features

@@ -135,18 +135,22 @@ class PlanTables(TableStore):
         """
         return map(_to_visit_table, self._visit_batches(LIVE_VISITS, after_visit_id))
 
-    def look_tables(self, *, only_live: bool = False) -> Iterator[MeasuredLooks]:
+    def look_tables(
+        self, *, only_live: bool = False, until_visit: int | None = None
+    ) -> Iterator[MeasuredLooks]:
         """Yield the looks of pages that were not removed, by page and time.
 
         They come in batches of whole pages; ``pages`` are ids. Looks of imported pages are left out
-        with ``only_live``.
+        with ``only_live``, those of visits with a greater id with ``until_visit``.
         """
         query = LOOKS.where(pages.c.source == "") if only_live else LOOKS
+        if until_visit is not None:
+            query = query.where(visits.c.id <= until_visit)
         return map(_to_measured_looks, self._visit_batches(query, 0))
 
-    def looks_after_visit(self, visit_id: int) -> MeasuredLooks:
-        """Return the looks whose visits have a greater id: those written later."""
-        query = LOOKS.order_by(None).where(visits.c.id > visit_id)
+    def looks_after_visit(self, visit_id: int, *, until_visit: int) -> MeasuredLooks:
+        """Return the looks of visits with a greater id, which were written later, up to another."""
+        query = LOOKS.order_by(None).where(visits.c.id > visit_id, visits.c.id <= until_visit)
         with self._read_engine.begin() as connection:
             rows = _driver_rows(connection, query)
         return _to_measured_looks(rows).in_time_order() if rows else concatenate_looks([])
