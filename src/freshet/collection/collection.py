@@ -38,6 +38,7 @@ from freshet.crawl.noise import learn_and_keep_mask
 from freshet.crawl.plan import make_plan
 from freshet.crawl.why import ScheduleExplanation, explain_page
 from freshet.learning.change_model.learn import LearningResult, learn_changes
+from freshet.learning.link_model.learn import LinkLearningResult, learn_links
 from freshet.measure.noise.mask import Mask
 from freshet.record.change_criteria import page_mask
 from freshet.record.collection_store import CollectionStore, live_page_key
@@ -208,6 +209,10 @@ class Collection(CollectionStore):
         ``estimators`` are tried instead of those of the settings: ``trees``, or classes of yours.
         """
         return learn_changes(self, estimators=estimators, progress=progress)
+
+    def learn_links(self) -> LinkLearningResult:
+        """Learn how many new links pages will bring, validate the model, and store it."""
+        return learn_links(self)
 
     def mask(self, page: StoredPage) -> Mask:
         """Return the mask of a page: what is hidden before its versions are compared."""

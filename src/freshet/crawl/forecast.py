@@ -20,12 +20,12 @@ from freshet.crawl.change_texts import (
 )
 from freshet.crawl.learned_correction import SWITCHED_OFF, is_switched_off
 from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_model
+from freshet.crawl.link_forecast import forecast_links
 from freshet.crawl.live_policy import build_fitted_policy
 from freshet.crawl.obstacles import obstacle_of
 from freshet.record.collection_reader import CollectionReader
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.kernels.change_processes import regular_survival
-from freshet.schedule.links.link_policy import LinkPolicy
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
 from freshet.schedule.policies import FORECASTING_POLICIES
 
@@ -34,7 +34,7 @@ TOMORROW_DAYS = 1.0
 FEW_LOOKS = 4
 SAME_CHANCE = 0.1
 DEFAULT_FORECAST_POLICY = "bayes-freshness"
-LINK_OBJECTIVE, LINK_FORECAST_POLICY = "links", "bayes-links"
+LINK_OBJECTIVE = "links"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class PageForecast:
     last one. ``obstacle`` describes a last visit without content; such a page has no forecast in
     words. ``model`` names the learned model that the horizons come from, empty for the policy's own
     forecast; ``problem`` says why a model that is there is not used. ``link_rate`` is the expected
-    number of new links a day.
+    number of new links a day, and ``link_model`` names the learned model that it comes from.
     """
 
     page: Page
@@ -86,6 +86,7 @@ class PageForecast:
     model: str = ""
     problem: str = ""
     link_rate: float | None = None
+    link_model: str = ""
 
     @property
     def sentence(self) -> str:
@@ -170,7 +171,7 @@ def expected_links(
         raise UsageError("only live pages have forecasts; 'freshet add' makes a page live")
     now = collection.clock.now()
     horizons = np.array([max(0.0, (by - now) / timedelta(days=1))])
-    expected = _expected_links(collection, [page.id for page in pages], now, horizons)
+    expected = forecast_links(collection, [page.id for page in pages], now, horizons)
     return [row[0] for row in expected.new_links.tolist()]
 
 
@@ -199,7 +200,7 @@ def forecasts(
             choice = ModelChoice(problem=str(error))
     last_visits = catalog.last_visits([page.id for page in pages])
     visits = [last_visits[page.id].visit if page.id in last_visits else None for page in pages]
-    links = _expected_links(collection, ids.tolist(), now, np.array(HORIZONS_DAYS))
+    links = forecast_links(collection, ids.tolist(), now, np.array(HORIZONS_DAYS))
     plain_forecasts = [
         _with_links(_forecast(page, visit, policy.explain(page.id, now), now, row.tolist()), *rows)
         for page, visit, row, *rows in zip(
@@ -208,36 +209,14 @@ def forecasts(
     ]
     name = "" if choice.model is None else choice.model.title
     return [
-        replace(page_forecast, model=name if page_forecast.looks else "", problem=choice.problem)
+        replace(
+            page_forecast,
+            model=name if page_forecast.looks else "",
+            problem=choice.problem,
+            link_model=links.model,
+        )
         for page_forecast in plain_forecasts
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedLinks:
-    """Expected new links of pages: a row per page, a column per horizon, and a rate per day."""
-
-    new_links: FloatArray
-    rates: list[float]
-
-
-def _expected_links(
-    collection: CollectionReader, page_ids: Sequence[int], now: datetime, horizons: FloatArray
-) -> ExpectedLinks:
-    """Return the new links that looks at pages are expected to find after horizons in days."""
-    catalog = collection.catalog
-    settings = replace(collection.settings, policy=LINK_FORECAST_POLICY)
-    policy = build_fitted_policy(catalog, settings, now=now)
-    if not isinstance(policy, LinkPolicy):
-        raise TypeError(f"{policy.name} does not forecast new links")
-    views = {page: look.view for page, look in catalog.last_looks(page_ids).items()}
-    counts = [
-        view.facts.links_internal + view.facts.links_external if view else np.nan
-        for view in map(views.get, page_ids)
-    ]
-    ids, page_links = np.array(page_ids, np.int64), np.array(counts, np.float64)
-    new_links = policy.expected_links(ids, now, horizons, page_links)
-    return ExpectedLinks(new_links, policy.link_rates(ids, page_links).tolist())
 
 
 def _with_links(

@@ -7,7 +7,9 @@ content has no forecast; the reason is shown instead. Nor have imported pages, b
 `freshet add URL` makes them live.
 
 The last column is the number of new links that a look at that time is expected to find: links that
-the page never had before. It counts from the last look, or from now before the first one.
+the page never had before. It counts from the last look, or from now before the first one. If
+`freshet learn` has learned a model of new links that is better than the default forecast, it is
+that of the model, and the model is named.
 """
 
 from freshet.cli.options import (
@@ -45,6 +47,8 @@ def forecast(
         print_json(page_forecast)
     else:
         _print(page_forecast)
+        if page_forecast.link_model and not page_forecast.obstacle:
+            print_text(f"new links by {page_forecast.link_model}")
 
 
 def _print(page_forecast: PageForecast) -> None:

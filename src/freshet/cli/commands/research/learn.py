@@ -7,6 +7,13 @@ and the crawl use it only if it is better than the default forecast beyond chanc
 takes a new model within the hour. The estimator `trees` needs the extra `learning`; others are
 classes of your own, given as `module:Class` or by the name of an entry point. Of several the best
 one on the later looks is stored.
+
+With enough new links in the looks, a model of them is learned too (`models/link-model.json`), from
+the new links of the page and of other pages of its site in past weeks, or in past days if there are
+few weeks. It is tested on the last quarter of the weeks against the default forecast, the previous
+week (NNL-Pr), the mean of the past weeks (NNL-Av), and the share of past weeks with a new link
+(LCR-history). `forecast` uses it for expected new links only if it is better than the default
+forecast beyond chance. It needs the extra `learning`.
 """
 
 from typing import Annotated
@@ -22,6 +29,7 @@ from freshet.core.local_time import format_to_second
 from freshet.core.setting_checks import check_estimators
 from freshet.learning.change_model.examples import MAX_EXAMPLES, MAX_LOOKS
 from freshet.learning.change_model.learn import LearningResult, learn_changes
+from freshet.learning.link_model.learn import LinkLearningResult, learn_links
 from freshet.predict.change_model import (
     BASELINES,
     DEFAULT_FORECAST,
@@ -29,6 +37,7 @@ from freshet.predict.change_model import (
     LookSummary,
     score_name,
 )
+from freshet.predict.outlinks.link_model import DEFAULT_LINK_FORECAST
 from freshet.record.collection_store import CollectionStore
 
 app = new_app()
@@ -60,12 +69,15 @@ def learn(
         interruptible(bar) as report_progress,
     ):
         result = learn_changes(store, estimators=names, progress=report_progress)
+        links = learn_links(store)
     if as_json:
-        print_json(_document(result))
-    elif result.model is None:
+        print_json(_document(result) | {"links": _link_document(links)})
+        return
+    if result.model is None:
         print_text(f"Nothing was learned: {result.why}.")
     else:
         _print_model(result.model, result)
+    _print_links(links)
 
 
 def _document(result: LearningResult) -> dict[str, object]:
@@ -85,6 +97,38 @@ def _document(result: LearningResult) -> dict[str, object]:
         )
     }
     return {"model": summary, "used": result.used, "why": result.why}
+
+
+def _link_document(result: LinkLearningResult) -> dict[str, object]:
+    model = result.model
+    summary = None
+    if model is not None:
+        names = ("interval_days", "made", "made_with", "trained", "validation")
+        summary = {name: getattr(model, name) for name in names}
+    return {"model": summary, "used": result.used, "why": result.why}
+
+
+def _print_links(result: LinkLearningResult) -> None:
+    if result.model is None:
+        print_text(f"No model of new links was learned: {result.why}.")
+        return
+    trained, validation = result.model.trained, result.model.validation
+    intervals = f"{trained.intervals:,} intervals of {result.model.interval_days:.0f} days"
+    print_text(
+        f"New links: learned on {trained.new_links:,} of {count_text(trained.pages, 'page')} in "
+        f"{intervals}, tested on {validation.intervals.intervals:,} later ones."
+    )
+    rows = [
+        (name, f"{scores.deviance:.3f}", f"{scores.error:.3f}", f"{scores.auc:.3f}")
+        for name, scores in validation.scores.items()
+    ]
+    print_table(("new links by", "deviance", "absolute error", "AUC"), rows)
+    print_text(
+        f"Its deviance is {validation.gain:.4f} lower than that of the {DEFAULT_LINK_FORECAST} "
+        f"(95 %: {validation.gain_low:.4f} to {validation.gain_high:.4f})."
+    )
+    verdict = "Forecasts use it" if result.used else "Forecasts do not use it"
+    print_text(f"{verdict}: {result.why}.")
 
 
 def _print_model(model: ChangeModel, result: LearningResult) -> None:

@@ -1,0 +1,1 @@
+"""Learns from the looks of a collection how many new links its pages will bring."""

@@ -1,0 +1,152 @@
+"""A model of new links is learned from looks, validated on later ones, stored, and used."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from freshet.archive.catalog.rows import NewPage, VisitEntry
+from freshet.collection.collection import Collection
+from freshet.core.clock import from_epoch
+from freshet.core.content.measured_looks import MeasuredLooks
+from freshet.core.errors import BadInputError
+from freshet.core.tables import DAY_SECONDS
+from freshet.core.types import Change, FloatArray, Outcome, Page, PageKey, Visit
+from freshet.crawl.forecast import forecasts
+from freshet.crawl.link_forecast import usable_link_model
+from freshet.features.outlinks.rate_features import RATE_FEATURES
+from freshet.learning.link_model.examples import (
+    CollectionLinks,
+    TooFewLinksError,
+    link_examples,
+)
+from freshet.learning.link_model.learn import train_link_model
+from freshet.predict.outlinks.link_model import (
+    DEFAULT_LINK_FORECAST,
+    LEARNED_LINKS,
+    LINK_MODEL_FILE,
+    read_link_model,
+)
+from tests.learning.change_model.look_samples import (
+    DAYS,
+    FIRST_DAY,
+    HOST_NUMBERS,
+    PAGES,
+    daily_looks,
+    page_rows,
+)
+
+NOW = from_epoch((FIRST_DAY + DAYS) * DAY_SECONDS)
+
+
+def alternating_numbers() -> FloatArray:
+    """Return four new links of each page on every other day, half of the pages on odd ones."""
+    is_due = (np.arange(DAYS)[np.newaxis] + np.arange(PAGES)[:, np.newaxis]) % 2 == 0
+    return np.where(is_due, 4.0, 0.0)
+
+
+def steady_numbers() -> FloatArray:
+    """Return new links that come at random, at a rate of the page's own."""
+    rates = np.linspace(0.1, 3.0, PAGES)
+    return np.random.default_rng(5).poisson(rates[:, np.newaxis], (PAGES, DAYS)).astype(np.float64)
+
+
+def looks_with(numbers: FloatArray) -> MeasuredLooks:
+    """Return a look a day at each page that finds given numbers of new links."""
+    looks = daily_looks(numbers > 0)
+    return replace(looks, new_links=np.where(looks.measured, numbers.T.reshape(-1), np.nan))
+
+
+def links_of(numbers: FloatArray) -> CollectionLinks:
+    looks = looks_with(numbers)
+    return CollectionLinks(page_rows(), looks, link_examples(page_rows(), looks))
+
+
+def test_weeks_are_learned_from_if_there_are_enough_else_days(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = looks_with(steady_numbers())
+    assert link_examples(page_rows(), looks).grid.interval_days == 7
+    monkeypatch.setattr("freshet.learning.link_model.examples.MIN_STEPS", 20)
+    examples = link_examples(page_rows(), looks)
+    assert examples.grid.interval_days == 1
+    numbers = steady_numbers()[examples.rows, DAYS - examples.grid.steps + examples.steps]
+    assert examples.new_links.tolist() == numbers.tolist()
+
+
+def test_too_few_new_links_are_not_learned_from() -> None:
+    with pytest.raises(TooFewLinksError, match="are needed"):
+        links_of(np.zeros((PAGES, DAYS)))
+
+
+def test_later_looks_do_not_alter_the_features_of_an_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("freshet.learning.link_model.examples.MIN_STEPS", 20)
+    numbers, altered = steady_numbers(), steady_numbers()
+    altered[:, 40:] += 7
+    first_altered = 40 - (DAYS - 30)
+    one, other = (links_of(item).examples for item in (numbers, altered))
+    before = one.steps <= first_altered
+    np.testing.assert_array_equal(one.features[before], other.features[before])
+
+
+@pytest.fixture
+def in_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learn from days, with few trees."""
+    monkeypatch.setattr("freshet.learning.link_model.examples.MIN_STEPS", 20)
+    monkeypatch.setattr("freshet.learning.link_model.learn.ROUNDS", 40)
+
+
+@pytest.mark.usefixtures("in_days")
+def test_a_model_is_not_used_where_the_default_forecast_knows_everything() -> None:
+    assert not train_link_model(links_of(steady_numbers()), NOW).validation.is_better
+
+
+@pytest.mark.usefixtures("in_days")
+def test_a_collection_learns_stores_and_uses_the_model(tmp_path: Path) -> None:
+    folder = tmp_path / "c" / "models"
+    with Collection.create(tmp_path / "c", contact="me@example.org") as collection:
+        pages = add_link_looks(collection, looks_with(alternating_numbers()))
+        before = forecasts(collection, pages, NOW)
+        result = collection.learn_links()
+        after = forecasts(collection, pages, NOW)
+    assert result.used
+    assert result.model is not None
+    scores = result.model.validation.scores
+    assert scores[LEARNED_LINKS].deviance < 0.8 * scores[DEFAULT_LINK_FORECAST].deviance
+    assert scores[LEARNED_LINKS].auc > 0.95
+    assert read_link_model(folder, tuple(RATE_FEATURES)) == result.model
+    assert not any(item.link_model for item in before)
+    assert all("deviance" in item.link_model for item in after)
+    due, other = sorted(item.horizons[0].new_links for item in after)[::-1]
+    assert due > 2 * other
+    assert abs(before[0].horizons[0].new_links - before[1].horizons[0].new_links) < 1
+    path = folder / LINK_MODEL_FILE
+    text = path.read_text("utf-8")
+    for altered in ("{}", text[:-100], text.replace('"interval_days": 1', '"interval_days": 2')):
+        path.write_text(altered, "utf-8")
+        with pytest.raises(BadInputError, match="learn again"):
+            read_link_model(folder, tuple(RATE_FEATURES))
+        assert usable_link_model(folder) is None
+
+
+def add_link_looks(collection: Collection, looks: MeasuredLooks) -> list[Page]:
+    """Add the pages and their looks to an empty collection; return the first two pages."""
+    hosts = [f"host{number}.example" for number in HOST_NUMBERS]
+    names = [f"https://{host}/{number}" for number, host in enumerate(hosts)]
+    new_pages = [
+        NewPage(PageKey(name, ""), host, host, f"{host}/")
+        for name, host in zip(names, hosts, strict=True)
+    ]
+    ids = collection.catalog.add_pages(new_pages, from_epoch(float(looks.times[0]))).ids
+    columns = zip(looks.pages, looks.times, looks.new_links, strict=True)
+    collection.catalog.append_visits([
+        VisitEntry(
+            Visit(number.to_bytes(16, "big"), ids[page - 1], from_epoch(time), Outcome.OK),
+            None if np.isnan(links) else Change(links > 0, new_internal=int(links)),
+        )
+        for number, (page, time, links) in enumerate(columns)
+    ])
+    return [collection.find_page(name) for name in names[:2]]
