@@ -59,6 +59,10 @@ def test_more_new_links_are_expected_later() -> None:
     assert all(early <= late for early, late in pairwise(expected[0].tolist()))
     assert expected[0, 1] > expected[1, 1]
     assert expected[:, 0].tolist() == [0.0, 0.0]
+    forecast = policy.forecast(np.array([0, 1]), START + 4 * DAY, HORIZONS)
+    assert forecast.new_links is not None
+    assert forecast.new_links.tolist() == expected.tolist()
+    assert forecast.survival[0, 1] < forecast.survival[1, 1] < forecast.survival[1, 0] == 1.0
 
 
 def test_the_explanation_has_expected_links_and_rates() -> None:

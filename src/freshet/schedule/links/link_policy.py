@@ -110,11 +110,10 @@ class LinkPolicy(RankingRule):
         ]
         return np.stack(columns, axis=1) if columns else np.empty((len(rows), 0))
 
-<<<<<<< HEAD
     def link_rates(self, pages: PageIdArray, page_links: FloatArray) -> FloatArray:
         """Return the expected number of new links per day of pages with so many links."""
         return self.rates.found_rates(self.page_states.known_rows(pages), page_links)
-=======
+
     def forecast(self, pages: PageIdArray, now: datetime, horizons: FloatArray) -> Forecast:
         """Return the new links of known pages after each horizon, in days from now.
 
@@ -122,7 +121,6 @@ class LinkPolicy(RankingRule):
         """
         new_links = self.expected_links(pages, now, horizons)
         return Forecast(pages.astype(np.int32), horizons, np.exp(-new_links), new_links)
->>>>>>> e1c4fd0 (learn trains a model of new links, and forecast uses it where it is better)
 
     def explain(self, page: int, now: datetime) -> PolicyExplanation:
         """Return the figures behind a page's value."""
