@@ -12,7 +12,7 @@ from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.types import Snapshot
-from freshet.crawl.follow import FollowRule
+from freshet.crawl.follow import FollowRule, FollowStatus, follow_status
 from freshet.crawl.session import CrawlSession
 from tests.crawl.crawl_samples import NOON, crawling, draw
 
@@ -175,3 +175,12 @@ def test_a_long_url_is_not_followed(folder: Path) -> None:
         rule = FollowRule.of_settings(replace(collection.settings_for(page), follow="all"))
         assert rule.accepts("https://news.example/x", page, is_feed=False)
         assert not rule.accepts(f"https://news.example/{'x' * 3_000}", page, is_feed=False)
+
+
+def test_status_counts_followed_links_and_those_over_a_limit(folder: Path) -> None:
+    configure(folder, follow="site", follow_per_day=2)
+    old = ["/a", "/b", "/c", "/d", "/e", "/f", "/g"]
+    looks(folder, html(old), html([*old, "/1", "/2", "/3"]), html([*old, "/4"]))
+    with Collection.open(folder) as collection:
+        assert follow_status(collection.catalog, NOON) == [FollowStatus("followed", 2, 2, 2)]
+        assert follow_status(collection.catalog, NOON + DAY) == [FollowStatus("followed", 2, 0, 2)]

@@ -17,6 +17,7 @@ from freshet.crawl.budget_status import (
     day_budget_status,
     failing_page_counts,
 )
+from freshet.crawl.follow import FollowStatus, follow_status
 from freshet.crawl.hosts import HostSummary, closed_hosts
 from freshet.crawl.learned_correction import LearnedForecastStatus, read_learned_forecast
 from freshet.crawl.live_policy import policy_name
@@ -38,6 +39,7 @@ class CollectionStatus:
 
     ``growth`` counts visits by their own day, not by that of an import. ``failing`` counts pages
     whose last visit showed no content, by outcome; ``failing_pages`` are the few that failed last.
+    ``followed`` counts the new links that were added as pages, by tag.
     ``policy`` is the last report of the configured policy, ``learned`` that of its learned model.
     """
 
@@ -58,6 +60,7 @@ class CollectionStatus:
     closed_hosts: list[HostSummary]
     failing: dict[str, int]
     failing_pages: list[FailingPage]
+    followed: list[FollowStatus]
 
 
 def collection_status(collection: CollectionStore, *, days: int) -> CollectionStatus:
@@ -82,6 +85,7 @@ def collection_status(collection: CollectionStore, *, days: int) -> CollectionSt
         closed_hosts=closed_hosts(hosts, politeness, collection.clock.now()),
         failing=failing_page_counts(outcomes),
         failing_pages=list_failing_pages(collection, source="", limit=MAX_SHOWN_FAILING),
+        followed=follow_status(collection.catalog, collection.clock.now()),
     )
 
 

@@ -9,6 +9,7 @@ is not followed: looks minutes apart have shown mostly new links, or all of the 
 the page is no feed.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ MAX_UNNOTED_VISITS = 1_000
 TURNOVER_LOOKS, MIN_REPLACED_LOOKS = 4, 3
 REPLACED_SHARE, QUICK_REPLACED_SHARE, QUICK_SECONDS = 0.9, 0.5, 900.0
 MIN_FARM_LINKS = 5
+OVER_LIMIT_NOTE = "new links over the limits of their tags"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,43 @@ def is_link_farm(turnovers: Sequence[LinkTurnover]) -> bool:
     return len(quick) > 1 and min(quick) >= QUICK_REPLACED_SHARE
 
 
+@dataclass(frozen=True, slots=True)
+class FollowStatus:
+    """The pages found by the rules of one tag, and the links that were over its limits.
+
+    Links over a limit are not followed later; ``over_limit`` counts them anew at every look that
+    finds them new.
+    """
+
+    tag: str
+    pages: int
+    today: int
+    over_limit: int
+
+
+def follow_status(catalog: Catalog, now: datetime) -> list[FollowStatus]:
+    """Return how many links were followed, by tag."""
+    counts, over_limit = catalog.found_counts_by_tag(_midnight(now)), _read_over_limit(catalog)
+    return [
+        FollowStatus(tag, total, today, over_limit.get(tag, 0))
+        for tag in sorted(counts.keys() | over_limit.keys())
+        for today, total in [counts.get(tag, (0, 0))]
+    ]
+
+
+def _read_over_limit(catalog: Catalog) -> Counter[str]:
+    """Return the noted numbers of links over the limits of their tags."""
+    try:
+        document = json.loads(catalog.read_note(OVER_LIMIT_NOTE) or "{}")
+        return Counter({str(tag): int(count) for tag, count in document.items()})
+    except (ValueError, TypeError, AttributeError):
+        return Counter()
+
+
+def _midnight(now: datetime) -> datetime:
+    return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
 class LinkFollower:
     """Adds the new links of pages with a ``follow`` setting as pages."""
 
@@ -151,9 +190,13 @@ class LinkFollower:
         visits = self._catalog.new_link_visits(
             self._following, after_visit_id=self._followed_visit_id, since=now - MAX_VISIT_AGE
         )
-        found = list(self._found_pages(visits, now)) if visits else []
+        over_limit: Counter[str] = Counter()
+        found = list(self._found_pages(visits, now, over_limit)) if visits else []
         new_pages: list[int] = []
-        if found or last_visit_id - self._noted_visit_id >= MAX_UNNOTED_VISITS:
+        if over_limit:
+            over_limit += _read_over_limit(self._catalog)
+            self._catalog.write_note(OVER_LIMIT_NOTE, json.dumps(over_limit))
+        if found or over_limit or last_visit_id - self._noted_visit_id >= MAX_UNNOTED_VISITS:
             new_pages = self._catalog.add_found_pages(found, last_visit_id, now)
             self._noted_visit_id = last_visit_id
         self._followed_visit_id = last_visit_id
@@ -175,8 +218,10 @@ class LinkFollower:
         self._following = None if self._settings.page.follow else following
         self._are_rules_loaded = True
 
-    def _found_pages(self, visits: Sequence[NewLinkVisit], now: datetime) -> Iterator[FoundPage]:
-        """Yield the links of visits that are to be added, within the limits of their tags."""
+    def _found_pages(
+        self, visits: Sequence[NewLinkVisit], now: datetime, over_limit: Counter[str]
+    ) -> Iterator[FoundPage]:
+        """Yield the links of visits that are to be added, and count those over a tag's limits."""
         ids = sorted({visit.page for visit in visits})
         pages, overrides = self._catalog.pages_by_id(ids), self._catalog.setting_overrides(ids)
         depths = self._catalog.find_depths(ids)
@@ -189,9 +234,11 @@ class LinkFollower:
                 if depth > rule.depth or self._is_farm(visit):
                     continue
                 room = max(0, self._room(rule, now) - planned[rule.tag])
-                links = list(self._accepted(rule, visit, page))[:room]
-                planned[rule.tag] += len(links)
-                for url in links:
+                links = list(self._accepted(rule, visit, page))
+                if len(links) > room:
+                    over_limit[rule.tag] += len(links) - room
+                planned[rule.tag] += min(room, len(links))
+                for url in links[:room]:
                     yield FoundPage(new_page(PageKey(url)), page.id, rule.tag, depth)
 
     def _accepted(self, rule: FollowRule, visit: NewLinkVisit, page: Page) -> Iterator[str]:
@@ -209,8 +256,7 @@ class LinkFollower:
 
     def _room(self, rule: FollowRule, now: datetime) -> int:
         """Return how many more pages a rule may add today."""
-        midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        today, total = self._catalog.found_counts(rule.tag, midnight)
+        today, total = self._catalog.found_counts(rule.tag, _midnight(now))
         return max(0, min(rule.per_day - today, rule.total - total))
 
     def _is_farm(self, visit: NewLinkVisit) -> bool:

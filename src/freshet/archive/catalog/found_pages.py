@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, case, func, select
 
 from freshet.archive.catalog.database import split_chunks
 from freshet.archive.catalog.packed_links import unpack_links
@@ -113,6 +113,14 @@ class FoundPageTables(PageTables):
                 query.where(found_pages.c.found >= to_epoch(since))
             ).scalar_one()
             return recent, connection.execute(query).scalar_one()
+
+    def found_counts_by_tag(self, since: datetime) -> dict[str, tuple[int, int]]:
+        """Return how many pages were found since a time and in total, by the tag of their rule."""
+        tag, total = found_pages.c.tag, func.count(found_pages.c.page_id)
+        recent = func.count(case((found_pages.c.found >= to_epoch(since), 1)))
+        query = select(tag, recent, total).group_by(tag).order_by(tag)
+        with self._read_engine.begin() as connection:
+            return {name: (today, count) for name, today, count in connection.execute(query)}
 
     def find_depths(self, page_ids: Sequence[int]) -> dict[int, int]:
         """Return how many links lead to found pages from one that was not found so."""

@@ -1,7 +1,7 @@
 """Shows totals, the objective, the daily budget (spent, left, and how much of it cannot be used
 today and why), the share of the last days' requests that were exploratory, the weights of mixed
-policies, hosts in back-off, failing pages, visits and stored bytes per day, and imports. Imported
-visits count on the day they were made.
+policies, followed links, hosts in back-off, failing pages, visits and stored bytes per day, and
+imports. Imported visits count on the day they were made.
 """
 
 from typing import Annotated, Any
@@ -23,6 +23,7 @@ from freshet.core.humanize import count_text
 from freshet.core.local_time import format_to_minute
 from freshet.core.types import BadRow
 from freshet.crawl.budget_status import DayBudgetStatus
+from freshet.crawl.follow import FollowStatus
 from freshet.record.collection_store import CollectionStore
 
 MAX_LISTED_HOSTS = 10
@@ -92,6 +93,8 @@ def _print(status: CollectionStatus) -> None:
     )
     _print_today(status.today)
     _print_policy(status)
+    for followed in status.followed:
+        print_text(_followed_text(followed))
     if status.failing:
         _print_failing(status)
     if status.closed_hosts:
@@ -109,6 +112,16 @@ def _print(status: CollectionStatus) -> None:
     if status.imports:
         columns = ("no", "import", "path", "started", "visits", "bad", "state")
         print_table(columns, [_cells(row) for row in status.imports], title="imports")
+
+
+def _followed_text(followed: FollowStatus) -> str:
+    """Describe how many new links were added as pages with a tag, and how many were not."""
+    pages = count_text(followed.pages, "new link")
+    text = f"tag {followed.tag}: {pages} followed, {followed.today:,} of them today"
+    if not followed.over_limit:
+        return text
+    links = count_text(followed.over_limit, "link")
+    return f"{text}; {links} over follow_per_day or follow_total not followed"
 
 
 def _print_failing(status: CollectionStatus) -> None:
