@@ -60,6 +60,16 @@ def test_a_page_that_has_only_failed_is_planned_with_what_its_last_visit_met(
     assert choice.reason == "failed: server-error (status 500); tried again after its back-off"
 
 
+def test_a_page_that_fails_after_looks_is_planned_with_its_failure(collection: Collection) -> None:
+    url = "https://example.org/later-down"
+    looks = [observe(DAYS_AGO - day, html(str(day)), url=url) for day in (9, 6, 3)]
+    record(collection, [*looks, observe(DAYS_AGO - 1, b"", url=url, status=500)])
+    [choice] = collection.plan().choices
+    assert choice.reason == "failed: server-error (status 500); tried again after its back-off"
+    collection.check_now([collection.page(url)])
+    assert collection.plan().choices[0].reason == "asked for"
+
+
 def test_visits_are_spread_over_the_day(collection: Collection) -> None:
     record_visits(collection, "a", "b", "c")
     times = [choice.expected for choice in collection.plan(budget=48).choices]

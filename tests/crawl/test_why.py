@@ -93,6 +93,10 @@ def test_an_imported_history_is_not_visited(collection: Collection) -> None:
     record(collection, [observe(1, html("a"), source="old")])
     page = collection.page(URL, source="old")
     assert "imported from old" in collection.why(page).obstacles[0]
+    assert [name for name, _ in collection.why(page).lines()] == [
+        *("page", "not now", "next check", "last visit")
+    ]
+    assert collection.why(page).next_check == "never; only live pages are visited"
     with pytest.raises(UsageError, match="only live pages have forecasts"):
         page.forecast()
     with pytest.raises(UsageError, match="imported from old"):

@@ -17,7 +17,7 @@ from freshet.core.budget import Budget, RequestPace, next_midnight, utc_day
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.policy import Policy, ReportingPolicy
 from freshet.core.settings import Settings, merge_settings, planning_objective
-from freshet.core.tables import NEVER_SEEN_REASON, HostCaps, PageIdArray
+from freshet.core.tables import HostCaps, PageIdArray
 from freshet.core.types import PageChoice, Plan, PlannedVisit, Visit
 from freshet.crawl.budget_status import current_budget
 from freshet.crawl.frontier import Frontier
@@ -28,6 +28,7 @@ from freshet.crawl.policy_status import exploration_share
 from freshet.record.collection_store import CollectionStore
 
 HORIZON = timedelta(days=1)
+REQUESTED_REASON = "asked for"
 # A step of the plan grows with the visits planned before, so that a long plan takes few steps.
 STEPS, MAX_UNPACED_STEP = 64, 256
 
@@ -126,7 +127,7 @@ class CrawlPreview:
     def _choose_unpaced(self, start: datetime, room: int) -> Iterator[PlannedVisit]:
         """Yield the requested pages, then the pages never visited, some at a time."""
         waiting = self._frontier.requested(room)
-        requested = [PageChoice(page, np.inf, "asked for") for page in waiting]
+        requested = [PageChoice(page, np.inf, REQUESTED_REASON) for page in waiting]
         for first in range(0, len(requested), MAX_UNPACED_STEP):
             choices = requested[first : first + MAX_UNPACED_STEP]
             yield from self._plan_turns(choices, [start] * len(choices))
@@ -170,8 +171,7 @@ class CrawlPreview:
     ) -> Iterator[PlannedVisit]:
         """Yield a planned visit in its host's next turn for each choice."""
         pages = self._catalog.pages_by_id([choice.page for choice in choices])
-        unseen_pages = [choice.page for choice in choices if choice.reason == NEVER_SEEN_REASON]
-        last_visits = self._catalog.last_visits(unseen_pages) if unseen_pages else {}
+        last_visits = self._catalog.last_visits(list(pages))
         for choice, time in zip(choices, times, strict=True):
             page = pages[choice.page]
             turn = from_epoch(self._turns.take_turn(page.host, to_epoch(time)))
@@ -191,8 +191,9 @@ class CrawlPreview:
 
 
 def _reason(choice: PageChoice, last_visit: Visit | None) -> str:
-    """Return the reason of a choice; if all visits of the page failed, the last failure."""
-    if last_visit is None or last_visit.outcome.is_look:
+    """Return the reason of a choice; if the last visit of the page failed, the failure."""
+    is_requested = choice.reason == REQUESTED_REASON
+    if is_requested or last_visit is None or last_visit.outcome.is_look:
         return choice.reason
     why = f" ({last_visit.why})" if last_visit.why else ""
     return f"failed: {last_visit.outcome}{why}; tried again after its back-off"

@@ -72,6 +72,8 @@ class ScheduleExplanation:
     @property
     def next_check(self) -> str:
         """Describe when the next visit is expected."""
+        if self.page.source:
+            return "never; only live pages are visited"
         if self.expected is not None:
             return format_to_second(self.expected)
         has_forecast = self.explanation is not None and self.explanation.chance is not None
@@ -90,6 +92,9 @@ class ScheduleExplanation:
         for obstacle in self.obstacles:
             yield "not now", obstacle
         yield "next check", self.next_check
+        if self.page.source:
+            yield "last visit", describe_visit(self.last_visit)
+            return
         if self.explanation is not None:
             if not self.is_failing:
                 yield from _chance_lines(self.explanation.chance, self.learned_chance)

@@ -1,8 +1,9 @@
 """Simulates the crawl from now on without fetching, and lists the visits in order: when each is
 expected, its value and the reason. Values are scaled from 0 to 100, where 100 is the most valuable
-visit in the list. Host delays and active hours are respected. Results of the visits are not known
-in advance, so each page appears once, with its next visit within a day. The last line gives the
-share of exploratory visits, which are made for what they teach about other pages.
+visit in the list. They and the probabilities are those at the expected time. Host delays and active
+hours are respected. Results of the visits are not known in advance, so each page appears once, with
+its next visit within a day. The last line gives the share of exploratory visits, which are made for
+what they teach about other pages.
 """
 
 from typing import Annotated, Any
@@ -65,7 +66,10 @@ def _print(visit_plan: Plan, *, has_live_pages: bool) -> None:
     if not visit_plan.choices:
         print_text("No page can be visited within a day; 'freshet why URL' explains why.")
         return
-    print_table(("expected", "value", "page", "reason"), map(_cells, visit_plan.choices))
+    title = "values and probabilities at the expected times; 100 is the greatest value"
+    print_table(
+        ("expected", "value", "page", "reason"), map(_cells, visit_plan.choices), title=title
+    )
     if visit_plan.exploratory_share is not None:
         count = sum(visit.exploratory for visit in visit_plan.choices)
         print_text(
