@@ -121,7 +121,10 @@ def test_people_see_a_table(run: Run, folder: str) -> None:
         "simulate", folder, "--trace", "snap", "--policy", "oracle-change", "--budget", "2.5%"
     )
     lines = result.out.splitlines()
-    assert lines[0] == "snap: 40 pages, 12 cycles, 100.0% of the cells known; means of 3 seeds"
+    assert lines[0] == (
+        "snap: 40 pages, 12 cycles, 100.0% of the cells known; means of 3 seeds"
+        "; first visits not counted (--cold counts them)"
+    )
     assert lines[1] == "budget 2.5% of the pages per cycle: 1 visit"
     assert lines[2].split()[:3] == ["policy", "changerate", "ndcg"]
     assert lines[3].split()[:3] == ["oracle-change", "1.000", "1.000"]
@@ -135,9 +138,8 @@ def test_several_budgets_stand_in_the_table(run: Run, folder: str) -> None:
 
 def test_without_a_folder_the_pages_are_generated(run: Run) -> None:
     words = ("simulate", "--pages", "300", "--cycles", "8", "--policy", "age", "--seeds", "1")
-    assert (
-        run(*words).out.splitlines()[0] == "brdc: 300 pages, 8 cycles, generated; means of 1 seed"
-    )
+    first_line = run(*words).out.splitlines()[0]
+    assert first_line.startswith("brdc: 300 pages, 8 cycles, generated; means of 1 seed; first ")
     row = run(*words, "--trace", "outlinks", "--json").json[0]
     assert (row["trace"], row["pages"], row["cycles"]) == ("outlinks", 300, 8)
 
@@ -356,6 +358,7 @@ def test_a_cold_start_counts_first_visits(run: Run, folder: str, mode: list[str]
     assert cold["changerate"] < warm["changerate"]
     assert cold["freshness"] < warm["freshness"]
     assert "; means of 1 seed, from a cold start" in run(*arguments, "--cold").out
+    assert "--cold counts them" in run(*arguments).out
 
 
 def test_site_wide_days_are_named_and_kept_unless_told_otherwise(run: Run, tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def simulate(
     description = _describe_trace(trace_used, generated=trace_path is None)
     if continuous and trace_path is not None and trace_used.change_times is not None:
         description += f", {trace_used.timed_share:.0%} of the changes at recorded moments"
-    start = ", from a cold start" if cold else ""
+    start = ", from a cold start" if cold else "; first visits not counted (--cold counts them)"
     print_text(f"{description}; means of {count_text(seeds, 'seed')}{start}", "bold")
     if trace_used.site_wide_days is not None and trace_used.site_wide_days.days:
         print_text(trace_used.site_wide_days.describe())
