@@ -1,0 +1,148 @@
+"""Run the experiment: ``python -m experiments.outlinks [--data DIR] [--json]``."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from experiments.outlinks.charts import draw_charts
+from experiments.outlinks.document import fill_tables
+from experiments.outlinks.expected_figures import (
+    EXPECTED,
+    read_figures,
+    save_figures,
+    source_record,
+    with_result,
+)
+from experiments.outlinks.experiment import (
+    EXPERIMENT_PARTS,
+    MODELS,
+    ExperimentSettings,
+    run_experiment,
+)
+from experiments.outlinks.generated_world import PAGES, GeneratedWeb, generate_web
+from experiments.outlinks.problems import SPLITS, EvaluationPlan
+from experiments.outlinks.recorded_weeks import read_weeks
+from experiments.outlinks.result_tables import (
+    ExperimentResult,
+    as_json,
+    as_text,
+    merge_results,
+)
+from freshet.core.content.page_steps import PageSteps
+from freshet.core.errors import FreshetError
+
+WORLD, RECORDED = "world", "pages"
+NO_DATA = "the generated world; give --data DIR for the real pages"
+VECTOR_WEEK, LAST_WEEK = 15, 26
+HOST_PARTS = ("ota_", "stalker")
+
+
+def main() -> None:
+    """Run the experiment and print its rows; print an error as one line."""
+    options = make_parser().parse_args()
+    try:
+        _run(options)
+    except FreshetError as error:
+        sys.stderr.write(f"outlinks: {error}\n")
+        sys.exit(error.exit_code)
+
+
+def _run(options: argparse.Namespace) -> None:
+    if options.only_document:
+        return _fill_document(options)
+    name, steps, settings = open_source(options)
+    result = ExperimentResult()
+    for stage in stages(settings):
+        result = merge_results(result, run_experiment(name, steps, stage, _report))
+        if options.keep:
+            stored = read_figures(options.figures)
+            save_figures(with_result(stored, source_record(name, steps), result), options.figures)
+    if options.document:
+        _fill_document(options)
+    description = str(options.data or NO_DATA)
+    if options.json:
+        sys.stdout.write(f"{as_json(description, result)}\n")
+    else:
+        sys.stdout.write(f"outlinks: {description}\n{as_text(result)}\n")
+    return None
+
+
+def stages(settings: ExperimentSettings) -> Iterator[ExperimentSettings]:
+    """Yield settings of one part, or one split of the models, each; results are kept after each."""
+    for part in settings.parts:
+        for split in settings.splits if part == MODELS else settings.splits[:1]:
+            yield replace(settings, parts=(part,), splits=(split,))
+
+
+def open_source(options: argparse.Namespace) -> tuple[str, PageSteps, ExperimentSettings]:
+    """Return the name of the pages, the pages, and the settings of their run."""
+    parts = tuple(options.part or EXPERIMENT_PARTS)
+    if options.data is None:
+        web = GeneratedWeb(options.pages, seed=options.seed)
+        plan = EvaluationPlan((web.weeks - 1,), options.max_rows)
+        splits = tuple(options.split or SPLITS[:1])
+        return WORLD, generate_web(web), ExperimentSettings(plan, parts, splits)
+    pages = read_weeks(options.data, options.work).with_vectors(VECTOR_WEEK)
+    weeks = tuple(range(LAST_WEEK + 1 - options.weeks, LAST_WEEK + 1))
+    host_pages = np.array([part.startswith(HOST_PARTS) for part in pages.parts])
+    plan = EvaluationPlan(weeks, options.max_rows, host_pages)
+    splits = tuple(options.split or SPLITS)
+    settings = ExperimentSettings(plan, parts, splits, trace_folder=options.data)
+    return RECORDED, pages.steps, settings
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.outlinks")
+    parser.add_argument(
+        "--data", type=Path, help="folder that contains pages/; by default the world is used"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
+    parser.add_argument("--work", type=Path, help="folder that stores parsed pages for later runs")
+    parser.add_argument(
+        "--part", action="append", choices=EXPERIMENT_PARTS, help="run this part; may be repeated"
+    )
+    parser.add_argument(
+        "--split", action="append", choices=SPLITS, help="use only this split; may be repeated"
+    )
+    parser.add_argument(
+        "--pages", type=int, default=PAGES, help=f"pages of the world; default {PAGES}"
+    )
+    parser.add_argument(
+        "--max-rows", type=int, default=6000, help="rows that a model learns from; default 6000"
+    )
+    parser.add_argument(
+        "--weeks", type=int, default=1, help="weeks of real pages to predict, the last; default 1"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of the world; default 1")
+    parser.add_argument("--keep", action="store_true", help="store the figures in expected.json")
+    parser.add_argument(
+        "--figures", type=Path, default=EXPECTED, help="file of stored figures; expected.json"
+    )
+    parser.add_argument(
+        "--document", type=Path, help="Markdown file whose tables get the stored figures"
+    )
+    parser.add_argument(
+        "--only-document", action="store_true", help="write the stored figures; run nothing"
+    )
+    return parser
+
+
+def _fill_document(options: argparse.Namespace) -> None:
+    path: Path = options.document
+    figures = read_figures(options.figures)
+    path.write_text(fill_tables(path.read_text("utf-8"), figures), "utf-8")
+    draw_charts(path.with_suffix(""), figures.result)
+
+
+def _report(message: str) -> None:
+    sys.stderr.write(f"{message}\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""Runs the parts of the experiment on real pages or on the generated world."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from experiments.outlinks.crawls import generated_crawls, recorded_crawls
+from experiments.outlinks.evaluation import OutlinkRow, Prediction, mean_figures, measure
+from experiments.outlinks.figures import (
+    Rankings,
+    history_points,
+    ranking_points,
+    static_points,
+)
+from experiments.outlinks.models import COLD, ModelChoice, compared_models
+from experiments.outlinks.problems import SPLITS, EvaluationPlan, FeatureSource, OutlinkTask
+from experiments.outlinks.result_tables import ExperimentResult, merge_results
+from experiments.outlinks.summaries import (
+    FigurePoint,
+    correlation_points,
+    summary_points,
+    week_rows,
+)
+from freshet.core.content.outlink_targets import LinkKind, OutlinkTarget
+from freshet.core.content.page_steps import PageSteps
+from freshet.core.types import FloatArray
+
+SUMMARY, MODELS, FIGURES, CRAWL = "summary", "models", "figures", "crawl"
+EXPERIMENT_PARTS = (SUMMARY, MODELS, FIGURES, CRAWL)
+RANKED_SPLIT = "page"
+Reporter = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentSettings:
+    """Which parts, splits, targets and kinds of links are run, and which weeks are predicted."""
+
+    plan: EvaluationPlan
+    parts: tuple[str, ...] = EXPERIMENT_PARTS
+    splits: tuple[str, ...] = SPLITS
+    targets: tuple[OutlinkTarget, ...] = tuple(OutlinkTarget)
+    kinds: tuple[LinkKind, ...] = tuple(LinkKind)
+    trace_folder: Path | None = None
+
+
+@dataclass(slots=True)
+class _WeekOutcomes:
+    """Predictions and truths of the parts of a week."""
+
+    scores: list[FloatArray] = field(default_factory=list)
+    classes: list[FloatArray] = field(default_factory=list)
+    truths: list[FloatArray] = field(default_factory=list)
+    new_links: list[FloatArray] = field(default_factory=list)
+
+    def add(self, steps: PageSteps, task: OutlinkTask, prediction: Prediction) -> None:
+        counts = getattr(steps.new_links, task.kind.value)[task.tested, task.week]
+        self.scores.append(prediction.scores)
+        self.truths.append(task.truth(steps))
+        self.new_links.append(np.nan_to_num(counts).astype(np.float64))
+        if prediction.classes is not None:
+            self.classes.append(prediction.classes)
+
+    def figures(self, target: OutlinkTarget) -> dict[str, float]:
+        classes = np.concatenate(self.classes) if self.classes else None
+        prediction = Prediction(np.concatenate(self.scores), classes)
+        return measure(
+            target, np.concatenate(self.truths), np.concatenate(self.new_links), prediction
+        )
+
+    @property
+    def pages(self) -> int:
+        return sum(map(len, self.scores))
+
+
+def run_experiment(
+    data: str, steps: PageSteps, settings: ExperimentSettings, report: Reporter
+) -> ExperimentResult:
+    """Run the parts that the settings name."""
+    result = ExperimentResult()
+    if SUMMARY in settings.parts:
+        report(f"{data}: summaries of {steps.page_count} pages")
+        result = replace(
+            result,
+            weeks=tuple(week_rows(data, steps)),
+            points=tuple(summary_points(data, steps)),
+        )
+    if CRAWL in settings.parts:
+        report(f"{data}: crawls")
+        folder = settings.trace_folder
+        crawls = recorded_crawls(folder) if folder else generated_crawls(data, steps)
+        result = replace(result, crawls=tuple(crawls))
+    if not {MODELS, FIGURES} & set(settings.parts):
+        return result
+    report(f"{data}: related pages and features")
+    source = FeatureSource(steps)
+    if FIGURES in settings.parts:
+        report(f"{data}: figures 8 to 13")
+        week = settings.plan.weeks[-1]
+        points = (
+            *correlation_points(data, source),
+            *static_points(data, source, settings.plan, week),
+            *history_points(data, source, settings.plan, week),
+        )
+        result = merge_results(result, ExperimentResult(points=points))
+    if MODELS in settings.parts:
+        result = merge_results(result, run_models(data, source, settings, report))
+    return result
+
+
+def run_models(
+    data: str, source: FeatureSource, settings: ExperimentSettings, report: Reporter
+) -> ExperimentResult:
+    """Run all models on all splits, and compare them as rankings on the split by pages."""
+    rows: list[OutlinkRow] = []
+    points: list[FigurePoint] = []
+    for split, kind in product(settings.splits, settings.kinds):
+        rankings: Rankings = {}
+        models = [
+            (target, model) for target in settings.targets for model in compared_models(target)
+        ]
+        for target, model in models:
+            row, ranking = run_model(data, source, settings.plan, (target, kind, split), model)
+            rows.append(row)
+            report(f"{data}, {split}, {kind}, {target}: {model.name} {model.features}")
+            if model.name != COLD:
+                rankings[_ranking_name(target, model)] = ranking
+        if split == RANKED_SPLIT:
+            week = settings.plan.weeks[-1]
+            points += ranking_points(data, source.steps, kind, week, rankings)
+    return ExperimentResult(rows=tuple(rows), points=tuple(points))
+
+
+def run_model(
+    data: str,
+    source: FeatureSource,
+    plan: EvaluationPlan,
+    names: tuple[OutlinkTarget, LinkKind, str],
+    model: ModelChoice,
+) -> tuple[OutlinkRow, FloatArray]:
+    """Return the mean figures of the weeks, and the ranking of all pages in the last week."""
+    target, kind, split = names
+    repetitions, pages = [], 0
+    for week in plan.weeks:
+        outcomes = _WeekOutcomes()
+        ranking = np.full(source.steps.page_count, np.nan)
+        for task in plan.tasks(source.steps, target, kind, split, week):
+            prediction = model.predict(task, source)
+            outcomes.add(source.steps, task, prediction)
+            ranking[task.tested] = prediction.scores
+        repetitions.append(outcomes.figures(target))
+        pages += outcomes.pages
+    figures = mean_figures(repetitions)
+    row = OutlinkRow(
+        data, model.name, model.features, target.value, kind.value, split, **figures, pages=pages
+    )
+    return row, ranking
+
+
+def _ranking_name(target: OutlinkTarget, model: ModelChoice) -> str:
+    if not model.features:
+        return model.name
+    return f"{target.value.upper()} {model.name} {model.features}"
