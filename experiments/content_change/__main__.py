@@ -16,6 +16,7 @@ from experiments.content_change.expected_figures import (
 from experiments.content_change.experiment import (
     LABELS,
     METHODS,
+    OTHER_LABELS,
     PARTS,
     PLANTED,
     ExperimentSettings,
@@ -92,7 +93,10 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
     parser.add_argument("--work", type=Path, help="folder that stores parsed pages for later runs")
     parser.add_argument(
-        "--label", action="append", choices=LABELS, help="use only this label; may be repeated"
+        "--label",
+        action="append",
+        choices=(*LABELS, *OTHER_LABELS),
+        help=f"use only this label; may be repeated; default: {', '.join(LABELS)}",
     )
     parser.add_argument(
         "--selection",

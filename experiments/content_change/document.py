@@ -10,11 +10,21 @@ from functools import partial
 from experiments.content_change.expected_figures import StoredFigures
 from experiments.content_change.planted_leader import PLANTED
 from experiments.content_change.protocol import SELECTIONS
+from experiments.content_change.required_figures import bounded_figures
 from experiments.content_change.sweeps import EXPERT_COUNT, TRAINING_SIZE
 from experiments.document_tables import replace_tables
 
 NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 SHOWN_SELECTION = "xcorr"
+
+AT_LEAST, AT_MOST = "\N{GREATER-THAN OR EQUAL TO}", "\N{LESS-THAN OR EQUAL TO}"
+MEASURES = {
+    "accuracy": "accuracy",
+    "auc": "AUC",
+    "logloss": "log-loss",
+    "difference": "accuracy against",
+    "p": "p against",
+}
 
 Lines = Iterator[Sequence[str]]
 
@@ -30,6 +40,35 @@ def source_lines(figures: StoredFigures) -> Lines:
     for record in figures.sources:
         counts = (record.pages, record.hosts, record.steps, record.versions)
         yield f"`{record.data}`", *(f"{count:,}" for count in counts)
+
+
+def bound_lines(figures: StoredFigures) -> Lines:
+    """Yield what is required, the figure here, and whether it is met."""
+    yield "data", "label", "filter", "method", "figure", "required", "ours", "met"
+    for bound, value in bounded_figures(figures.bounds, figures.result):
+        against = f"{bound.against} {bound.against_selection}".strip()
+        sign = AT_MOST if bound.is_upper else AT_LEAST
+        shown = points if bound.measure == "difference" else share
+        yield (
+            bound.data, bound.label, whole_percent(bound.filter),
+            f"{bound.method} {bound.selection}".strip(),
+            f"{MEASURES[bound.measure]} {against}".strip(),
+            f"{sign} {shown(bound.bound)}{' (goal)' if bound.goal else ''}",
+            shown(value), "yes" if bound.is_met(value) else "**no**",
+        )  # fmt: skip
+
+
+def paper_lines(figures: StoredFigures) -> Lines:
+    """Yield the accuracies of the paper beside those here, for any text change (30 % filter)."""
+    yield "table", "method", "experts", "paper", "real pages", "generated pages"
+    rows = {(r.data, r.label, r.filter, r.method, r.selection): r for r in figures.result.rows}
+    for value in figures.paper:
+        key = "any_text", 0.3, value.method, value.selection
+        ours = (rows.get((data, *key)) for data in ("pages", "world"))
+        yield (
+            str(value.table), value.method, value.selection or NO_VALUE, percent(value.accuracy),
+            *(percent(row.accuracy) if row else NO_VALUE for row in ours),
+        )  # fmt: skip
 
 
 def forecast_lines(data: str, label: str, figures: StoredFigures) -> Lines:
@@ -153,6 +192,15 @@ def share(value: float) -> str:
     return f"{value:.3f}".removeprefix("0")
 
 
+def points(value: float) -> str:
+    """Format a difference of two shares.
+
+    >>> points(0.015)
+    '+1.5 points'
+    """
+    return f"{signed(100 * value)} points"
+
+
 def signed(value: float, digits: int = 1) -> str:
     """Format a difference.
 
@@ -164,6 +212,8 @@ def signed(value: float, digits: int = 1) -> str:
 
 TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {
     "sources": source_lines,
+    "bounds": bound_lines,
+    "paper": paper_lines,
     "world": partial(forecast_lines, "world", "any_text"),
     "world-tests": partial(comparison_lines, "world"),
     "any_text": partial(forecast_lines, "pages", "any_text"),

@@ -1,11 +1,12 @@
-"""The stored figures of the experiment: the pages with their digests, and the tables of results."""
+"""The stored figures: the pages with their digests, required bounds, and the tables of results."""
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from experiments.content_change.required_figures import FigureBound, PaperValue
 from experiments.content_change.result_tables import ROW_TYPES, ExperimentResult, merge_results
 from freshet.core.content.content_grid import ContentGrid
 from freshet.engine.result_cache import batch_digest
@@ -27,10 +28,12 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoredFigures:
-    """All stored figures."""
+    """All stored figures, and what they are held against."""
 
     sources: tuple[SourceRecord, ...] = ()
     result: ExperimentResult = field(default_factory=ExperimentResult)
+    bounds: tuple[FigureBound, ...] = ()
+    paper: tuple[PaperValue, ...] = ()
 
 
 def source_record(data: str, grid: ContentGrid) -> SourceRecord:
@@ -50,9 +53,10 @@ def with_result(
     stored: StoredFigures, record: SourceRecord, result: ExperimentResult
 ) -> StoredFigures:
     """Return the figures with a new result; rows of other pages, labels and methods stay."""
-    return StoredFigures(
-        (*(source for source in stored.sources if source.data != record.data), record),
-        merge_results(stored.result, result),
+    return replace(
+        stored,
+        sources=(*(source for source in stored.sources if source.data != record.data), record),
+        result=merge_results(stored.result, result),
     )
 
 
@@ -64,12 +68,19 @@ def read_figures(path: Path = EXPECTED) -> StoredFigures:
         for name, row_type in ROW_TYPES.items()
     }
     sources = tuple(SourceRecord(**record) for record in stored["sources"])
-    return StoredFigures(sources, ExperimentResult(**tables))
+    bounds = tuple(FigureBound(**bound) for bound in stored.get("bounds", ()))
+    paper = tuple(PaperValue(**value) for value in stored.get("paper", ()))
+    return StoredFigures(sources, ExperimentResult(**tables), bounds, paper)
 
 
 def save_figures(figures: StoredFigures, path: Path = EXPECTED) -> None:
     """Write the figures, a line for each record."""
-    tables = {"sources": figures.sources, **figures.result.tables()}
+    tables = {
+        "sources": figures.sources,
+        "bounds": figures.bounds,
+        "paper": figures.paper,
+        **figures.result.tables(),
+    }
     text = ",\n ".join(
         f'"{name}": {_lines([asdict(record) for record in records])}'
         for name, records in tables.items()

@@ -26,21 +26,23 @@ from experiments.content_change.protocol import (
     RANDOM_SELECTIONS,
     SELECTIONS,
     UNION_METHODS,
+    WITH_OWN_METHODS,
     ForecastTask,
     MethodForecasts,
     filtered_pages,
     forecast_methods,
     forecast_own,
 )
+from experiments.content_change.query_load import RELEVANT, target_of_label
 from experiments.content_change.result_tables import ExperimentResult, merge_results
 from experiments.content_change.sweeps import SweepSettings, run_sweeps
 from freshet.core.content.content_grid import ContentGrid
 from freshet.core.types import IndexArray
-from freshet.measure.targets.target_names import target_of_name
 from freshet.predict.expert_problem import SlidingSettings
 from freshet.predict.sliding_window import ForecastMethod
 
 LABELS = ("any_text", "words10", "l1", "significant")
+OTHER_LABELS = ("new_outlink", RELEVANT)
 UNION_SELECTION = "xcorr"
 POOLED_SELECTIONS = ("content", "xcorr", "co_change", "same_host", *RANDOM_SELECTIONS)
 METHODS, SWEEPS, CRAWL, PLANTED = "methods", "sweeps", "crawl", "planted"
@@ -104,7 +106,7 @@ def open_task(
     data: str, grid: ContentGrid, settings: ExperimentSettings, least_share: float
 ) -> tuple[ForecastTask, JudgedPages]:
     """Return the task of the first label with the pages of a filter, and its judge."""
-    labels = target_of_name(settings.labels[0]).labels(grid, settings.sliding.horizon)
+    labels = _labels(grid, settings.labels[0], settings.sliding)
     pages = filtered_pages(labels, least_share, settings.sliding.window)
     task = ForecastTask(grid, labels, pages, settings.sliding)
     return task, _judge(data, settings.labels[0], task, least_share)
@@ -114,7 +116,7 @@ def run_label(
     data: str, grid: ContentGrid, label: str, settings: ExperimentSettings, report: Reporter
 ) -> ExperimentResult:
     """Run the methods for a label with all filters."""
-    labels = target_of_name(label).labels(grid, settings.sliding.horizon)
+    labels = _labels(grid, label, settings.sliding)
     window = settings.sliding.window
     pages = filtered_pages(labels, min(settings.filters), window)
     report(f"{data}, {label}: {len(pages)} pages")
@@ -139,6 +141,10 @@ def run_label(
     return result
 
 
+def _labels(grid: ContentGrid, label: str, sliding: SlidingSettings) -> IndexArray:
+    return target_of_label(label, grid, sliding.window).labels(grid, sliding.horizon)
+
+
 def _judge(data: str, label: str, task: ForecastTask, least_share: float) -> JudgedPages:
     """Return the judge of the forecasts of a task."""
     return JudgedPages(
@@ -160,7 +166,9 @@ def run_methods(
         report(f"  experts by {selection}")
         related = task.related(SELECTIONS[selection], settings.experts)
         has_unions = settings.with_unions and selection == UNION_SELECTION
-        methods = (*EXPERT_METHODS, *(UNION_METHODS if has_unions else ()))
+        methods = EXPERT_METHODS
+        if has_unions:
+            methods = (*EXPERT_METHODS, *UNION_METHODS, *WITH_OWN_METHODS)
         forecasts += forecast_methods(task, related, methods, selection)
         if selection in settings.pooled_selections:
             forecasts.append(forecast_pooled(task, related, selection))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from experiments.content_change.snapshot_correlation import SnapshotCorrelation
 from freshet.core.content.content_grid import ContentGrid
 from freshet.core.content.related_pages import RelatedPages
 from freshet.core.progress import ProgressCallback, ignore_progress
@@ -30,6 +31,7 @@ NO_SELECTION = ""
 SELECTIONS: Mapping[str, PageRelation] = {
     "content": ContentNeighbours(),
     "xcorr": CrossCorrelation(),
+    "xcorr_online": SnapshotCorrelation(),
     "dtw": TimeWarping(),
     "graph": GraphDistance(),
     "co_change": CoChange(),
@@ -48,6 +50,7 @@ OWN_METHODS = (
 )
 EXPERT_METHODS = (ForecastMethod.VOTE, ForecastMethod.HEDGE)
 UNION_METHODS = (ForecastMethod.UNION, ForecastMethod.BAGGING, ForecastMethod.BOOSTING)
+WITH_OWN_METHODS = (ForecastMethod.VOTE_WITH_OWN, ForecastMethod.HEDGE_WITH_OWN)
 
 
 @dataclass(frozen=True, slots=True)
