@@ -11,8 +11,9 @@ class FigureBound:
     """A bound of one figure: ``measure`` is at least ``bound``, or at most if ``is_upper``.
 
     With ``against`` the figure is one of a comparison (difference or p), otherwise one of a method.
-    A ``goal`` may be missed. ``floor`` is a stricter bound for this version, below which no run may
-    fall; a run on other cores differs a little from the stored figures.
+    A ``goal`` was aimed for. No run may fall below the ``floor``, or the bound if there is none.
+    The floor is near the stored figure, because a run on other cores differs a little; where the
+    bound is missed, it is below the bound.
     """
 
     data: str
