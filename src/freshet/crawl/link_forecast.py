@@ -27,6 +27,8 @@ from freshet.schedule.links.link_rates import expected_links
 LINK_FORECAST_POLICY = "bayes-links"
 # The greatest share of a page's capacity that counts as found, so that the rate stays finite.
 MAX_FILLED_SHARE = 0.9
+# The model looks back from the latest look; collections without newer looks have no use for it.
+MAX_LOOK_AGE_DAYS = 365.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ def _learned_numbers(
     model: LinkModel, catalog: Catalog, ids: PageIdArray, now: datetime
 ) -> FloatArray:
     """Return how many new links each page brings in an interval; NaN if it was not looked at."""
-    first_time = to_epoch(now) - (HISTORY_STEPS + 3) * model.interval_days * DAY_SECONDS
+    first_time = to_epoch(now) - MAX_LOOK_AGE_DAYS * DAY_SECONDS
     looks = concatenate_looks([
         table.select((table.times > first_time) & (table.times <= to_epoch(now)))
         for table in catalog.look_tables()
