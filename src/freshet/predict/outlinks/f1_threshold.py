@@ -14,7 +14,7 @@ USUAL_THRESHOLD = 0.3
 
 
 def f1_threshold(probabilities: FloatArray) -> float:
-    """Return a threshold halfway between 0.3 and the highest whose expected F1 is within 2 % of the best.
+    """Return the mean of 0.3 and the highest threshold whose expected F1 is nearly the best.
 
     The probabilities must be calibrated. Then they tell the F1 to expect at each threshold, and
     with few positive examples this is less noisy than the F1 of the examples themselves.
