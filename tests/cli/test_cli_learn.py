@@ -6,16 +6,18 @@ import pytest
 
 from freshet.collection.collection import Collection
 from freshet.core.extras import OptionalPackage
-from freshet.predict import boosted_correction
+from freshet.predict import boosted_correction, change_model
 from freshet.predict.change_model import CHANGE_MODEL_FILE
 from tests.cli.cli_runs import Run
 from tests.learning.change_model.look_samples import add_looks, daily_looks, weekday_chances
 
 
 def test_an_empty_collection_says_that_there_is_nothing_to_learn(run: Run, empty: Path) -> None:
-    assert "Nothing was learned: there are 0 looks" in run("learn").out
-    result = run("learn", "--json").json
-    assert (result["model"], result["used"]) == (None, False)
+    result = run("learn")
+    assert "Nothing was learned: there are 0 looks" in result.out
+    assert result.code == 0
+    document = run("learn", "--json").json
+    assert (document["model"], document["used"]) == (None, False)
     assert not (empty / "models" / CHANGE_MODEL_FILE).exists()
 
 
@@ -24,7 +26,7 @@ def test_what_was_learned_is_compared_and_used_by_forecasts(run: Run, empty: Pat
         add_looks(collection.catalog, daily_looks(weekday_chances()))
     output = run("learn").out
     assert "Learned on 2,940 looks at 60 pages" in output
-    assert "The crawl uses it" in output
+    assert "The crawl and 'freshet forecast' use the learned model from now on." in output
     document = run("learn", "--json").json
     scores = document["model"]["validation"]["scores"]
     assert scores["learned model"]["log_loss"] < scores["default forecast"]["log_loss"]
@@ -34,6 +36,18 @@ def test_what_was_learned_is_compared_and_used_by_forecasts(run: Run, empty: Pat
     related = run("related", url, "--limit", "3").out
     assert "by co-change, 59 of 59 other pages compared, 50 steps of 1 day" in related
     assert len(run("related", url, "--limit", "3", "--json").json["related"]) == 3
+
+
+def test_a_model_that_is_not_better_is_no_error(
+    run: Run, empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_model, "MIN_GAIN_SHARE", 1.0)
+    with Collection.open(empty) as collection:
+        add_looks(collection.catalog, daily_looks(weekday_chances()))
+    result = run("learn")
+    assert result.code == 0
+    assert "No model is better yet: the crawl and 'freshet forecast' use the default" in result.out
+    assert "its gain was below" in result.out
 
 
 def test_a_missing_package_is_named_before_anything_is_read(

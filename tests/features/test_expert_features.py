@@ -1,9 +1,11 @@
 """Features of pages and of their experts: their values, and that they do not see the future."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from freshet.core.content.content_grid import changed_steps
+from freshet.core.content.content_grid import NO_VERSION, changed_steps
 from freshet.core.content.related_pages import collect_related
 from freshet.core.types import FloatArray
 from freshet.features.expert_features import (
@@ -53,6 +55,17 @@ def test_a_hidden_future_changes_no_feature(settings: FeatureSettings) -> None:
         np.testing.assert_array_equal(cut.dense, full.dense[:, : step + 1])
         np.testing.assert_array_equal(cut.gram, full.gram[:, : step + 1, : step + 1])
         np.testing.assert_array_equal(cut.own_chances, full.own_chances[: step + 1])
+
+
+def test_an_expert_without_a_version_abstains() -> None:
+    grid = random_grid(3, 24, seed=5)
+    versions = grid.versions.copy()
+    versions[1, :16], versions[1, 16:] = NO_VERSION, versions[1].max()
+    grid = replace(grid, versions=versions)
+    builder = ExpertFeatureBuilder(grid, changed_steps(grid), FeatureSettings(6))
+    features = builder.build(0, np.array([1], np.int32), np.array([0.7]))
+    assert np.isnan(features.dense[1, :16]).all()
+    assert np.isfinite(features.dense[1, 16:]).all()
 
 
 def test_features_are_those_of_the_definitions() -> None:

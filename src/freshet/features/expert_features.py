@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from freshet.core.content.content_grid import ContentGrid
+from freshet.core.content.content_grid import NO_VERSION, ContentGrid
 from freshet.core.content.related_pages import RelatedPages
 from freshet.core.types import FloatArray, IndexArray
 from freshet.features.alike_steps import (
@@ -90,7 +90,8 @@ class ExpertFeatures:
     """What the experts of a page knew at each step; the first expert is the page itself.
 
     ``dense[expert, step, feature]``, the features being ``names``; the features of a relation are
-    0 for the page itself. ``gram[expert, step, step]`` compares the unigram distributions.
+    0 for the page itself. Before its first version a related page abstains: its features are NaN.
+    ``gram[expert, step, step]`` compares the unigram distributions.
     ``own_chances[step]`` is how often the page changed in the training window after latest changes
     like the present one.
     """
@@ -136,6 +137,7 @@ class ExpertFeatureBuilder:
             dense[row] = np.concatenate([self._own_features(expert), relation], axis=1)
             gram[row] = self._compare_steps(expert)
         all_experts = np.concatenate([[page], experts]).astype(np.int32)
+        dense[1:][self._products.versions[experts] == NO_VERSION] = np.nan
         all_weights = np.concatenate([[1.0], weights])
         chances = self._own_chances(page)
         return ExpertFeatures(page, all_experts, all_weights, names, dense, gram, chances)

@@ -74,7 +74,7 @@ def learn(
         print_json(_document(result) | {"links": _link_document(links)})
         return
     if result.model is None:
-        print_text(f"Nothing was learned: {result.why}.")
+        print_text(f"Nothing was learned: {result.why}. Forecasts of changes stay as they were.")
     else:
         _print_model(result.model, result)
     _print_links(links)
@@ -147,12 +147,18 @@ def _print_model(model: ChangeModel, result: LearningResult) -> None:
     print_table(("forecast", "log-loss", "AUC", "Brier score"), rows)
     if len(validation.scores) > len(BASELINES) + 1:
         print_text(f"The best estimator is {score_name(model.estimator)}.")
+    direction = "lower" if validation.gain >= 0 else "higher"
     print_text(
-        f"Its log-loss is {validation.gain:.4f} lower than that of the {DEFAULT_FORECAST} "
-        f"(95 %: {validation.gain_low:.4f} to {validation.gain_high:.4f})."
+        f"Its log-loss is {abs(validation.gain):.4f} {direction} than that of the "
+        f"{DEFAULT_FORECAST} (95 % interval of the gain: {validation.gain_low:.4f} to "
+        f"{validation.gain_high:.4f})."
     )
-    verdict = "The crawl uses it" if result.used else "The crawl does not use it"
-    print_text(f"{verdict}: {result.why}.")
+    verdict = (
+        f"The crawl and 'freshet forecast' use the {score_name(model.estimator)} from now on"
+        if result.used
+        else f"No model is better yet: the crawl and 'freshet forecast' use the {DEFAULT_FORECAST}"
+    )
+    print_text(f"{verdict}. Reason: {result.why}.")
 
 
 def _summary_text(looks: LookSummary) -> str:
