@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 REPLAY_TOOLS := .venv-replay
 REPLAY_TOOLS_READY := $(REPLAY_TOOLS)/.ready
+# One more than there are cores, because many tests wait.
+TEST_WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 .PHONY: help setup replay-tools demo test check format lint types layers bench experiments crash hostile dist clean
 
@@ -45,7 +47,7 @@ demo: setup
 test: check
 
 check: setup replay-tools lint types layers
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n $(TEST_WORKERS) --dist worksteal
 
 lint: setup
 	$(BIN)/ruff format --check .

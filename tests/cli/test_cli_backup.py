@@ -11,6 +11,7 @@ import freshet
 from tests.cli.cli_runs import Run
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback, ScriptedPage, Site
+from tests.warm_process import run_module
 
 WORDS = "<p>the river rose in spring and the fields along it were green again</p>"
 SITE = Site({
@@ -21,8 +22,8 @@ BACKUPS = 4
 
 
 def freshet_json(*words: str) -> Any:
-    command = [sys.executable, "-m", "freshet", *words, "--json"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    result = run_module("freshet", *words, "--json")
+    result.check_returncode()
     return json.loads(result.stdout)
 
 

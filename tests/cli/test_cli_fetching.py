@@ -21,6 +21,7 @@ from freshet.collection.collection import Collection
 from tests.cli.cli_runs import Run
 from tests.fetch.servers import Loopback, ScriptedPage, Site
 from tests.waiting import PATIENCE, until
+from tests.warm_process import run_module
 
 HOSTILE = "News \x1b[31m\x1b]0;title\x07 today\u202e"
 WORDS = "<p>the river rose in spring and the fields along it were green again</p>"
@@ -66,8 +67,7 @@ class CrawledSite:
 
     def freshet(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end in a process of its own."""
-        command = self.command(*words)
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return run_module("freshet", *words, "--collection", str(self.path))
 
     def start(self, *words: str) -> "subprocess.Popen[str]":
         """Run a command that goes on."""

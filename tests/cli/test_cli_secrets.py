@@ -2,8 +2,6 @@
 
 import gzip
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from freshet.core.types import BadRow, Outcome, PageKey
 from tests.cli.cli_runs import Run
 from tests.fetch.crawls import ONCE, crawl, make_collection, outcomes
 from tests.fetch.servers import Exchange, Loopback
+from tests.warm_process import run_module
 
 BASIC = "Basic bWU6aHVzaA=="  # me:hush
 SITEMAP = "<urlset><url><loc>https://me:hush@map.example/</loc></url></urlset>"
@@ -239,9 +238,8 @@ def test_watch_sends_the_password_of_a_url_and_says_how(tmp_path: Path) -> None:
         folder = make_collection(tmp_path / "c", [], server.allow, ONCE)
         typed = server.urls["a"].replace("http://", "http://me:hush@") + "/mine"
         log = tmp_path / "log"
-        command = [sys.executable, "-m", "freshet", "watch", typed, "-C", str(folder),
-                   "--log-file", str(log)]  # fmt: skip
-        message = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        words = ("watch", typed, "-C", str(folder), "--log-file", str(log))
+        message = run_module("freshet", *words)
     assert message.returncode == 0, message.stderr
     assert outcomes(folder) == {f"{server.urls['a']}/mine": ["ok"]}
     assert "sent unencrypted (insecure_secrets = true)" in message.stderr

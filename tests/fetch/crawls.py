@@ -4,18 +4,17 @@ A reactor runs once in a process, so every crawl has one; the collection is read
 """
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 from freshet.collection.collection import Collection
 from freshet.fetch.recording_loop import CrawlLimits
 from freshet.fetch.run_crawl import run_crawl as run
+from tests.warm_process import run_module
 
-ROOT = Path(__file__).parents[2]
 QUICK = {"delay": 0.02, "page_interval": 0.0}
 # For crawls in which every page is visited once.
 ONCE = {"delay": 0.02, "page_interval": 3_600.0}
@@ -47,14 +46,10 @@ def crawl(
     seconds: float | None = None,
     budget: str = "",
     environment: Mapping[str, str] | None = None,
-) -> subprocess.CompletedProcess[str]:
+) -> CompletedProcess[str]:
     """Crawl a collection in a child process until it has so many visits more."""
     options = json.dumps({"visits": visits, "seconds": seconds, "budget": budget})
-    command = [sys.executable, "-m", "tests.fetch.crawls", str(folder), options]
-    variables = {**os.environ, **(environment or {})}
-    return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False, env=variables
-    )
+    return run_module("tests.fetch.crawls", str(folder), options, environment=environment)
 
 
 def outcomes(folder: Path) -> dict[str, list[str]]:

@@ -7,10 +7,10 @@ raised where the stages begin, in a process of its own, whose log goes to standa
 import functools
 import json
 import logging
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import freshet.crawl.noise
@@ -26,8 +26,8 @@ from freshet.fetch.robots_middleware import RobotsMiddleware
 from freshet.fetch.run_crawl import run_crawl as run
 from freshet.schedule.bursts.burst_queue import BurstQueue
 from freshet.schedule.page_states import PageStates
+from tests.warm_process import run_module
 
-ROOT = Path(__file__).parents[2]
 LONGEST = 40.0
 STAGES = (
     "settings", "request", "middleware", "failure", "observe", "redirect", "parse", "measure",
@@ -41,13 +41,10 @@ class InjectedFault(ValueError):
 
 def faulty_crawl(
     folder: Path, *, visits: int | None = None, seconds: float | None = None, budget: str
-) -> subprocess.CompletedProcess[str]:
+) -> CompletedProcess[str]:
     """Crawl a collection in a child process in which its pages cause faults."""
     options = json.dumps({"visits": visits, "seconds": seconds, "budget": budget})
-    command = [sys.executable, "-m", "tests.fetch.faults", str(folder), options]
-    return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
+    return run_module("tests.fetch.faults", str(folder), options)
 
 
 def _fail_when(place: Any, name: str, is_faulty: Callable[..., bool]) -> None:

@@ -5,13 +5,10 @@ returns what came of it. ``names`` are the addresses that names resolve to there
 """
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from scrapy import Request, Spider
@@ -29,6 +26,7 @@ from freshet.fetch.network.failures import classify_error
 from freshet.fetch.network.guard import ALLOW, RESOLVER
 from freshet.fetch.politeness.host_schedule import HostSchedule
 from freshet.fetch.politeness.proxy_schedules import ProxySchedules
+from tests.warm_process import run_module
 
 REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SECONDS = 1.0
@@ -63,16 +61,7 @@ def fetch_all(
         "names": dict(names or {}),
         "settings": {ALLOW: list(allow), **(settings or {}), **(OBEYING if robots else {})},
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.fetch.fetcher"],
-        input=json.dumps(task),
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[2],
-        timeout=60,
-        check=False,
-        env={**os.environ, **(environment or {})},
-    )
+    done = run_module("tests.fetch.fetcher", text=json.dumps(task), environment=environment)
     assert done.returncode == 0, done.stderr
     return {name: Result(**result) for name, result in json.loads(done.stdout).items()}
 

@@ -1,7 +1,6 @@
 """A real crawl over midnight, in a process of its own: the day ends when a file appears."""
 
 import json
-import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,8 +8,8 @@ from pathlib import Path
 from freshet.core.clock import monotonic_seconds
 from freshet.fetch.recording_loop import CrawlLimits
 from freshet.fetch.run_crawl import run_crawl as run
+from tests.warm_process import run_module
 
-ROOT = Path(__file__).parents[2]
 DAY, NEXT_DAY = "2026-03-01", "2026-03-02"
 BEFORE = datetime(2026, 3, 1, 23, 50, tzinfo=UTC)
 AFTER = datetime(2026, 3, 2, 0, 0, 5, tzinfo=UTC)
@@ -38,8 +37,7 @@ class ClockWithMidnight:
 def crawl_over_midnight(folder: Path, file: Path, *, budget: int, visits: int) -> None:
     """Crawl a collection in a child process, until so many visits or a few seconds."""
     options = json.dumps([str(folder), str(file), f"{budget}/day", visits])
-    command = [sys.executable, "-m", "tests.fetch.midnight", options]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    ran = run_module("tests.fetch.midnight", options)
     assert ran.returncode == 0, ran.stderr
 
 

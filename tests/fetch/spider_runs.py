@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 from scrapy.crawler import AsyncCrawlerProcess
 
 from tests.fetch import sample_spiders
+from tests.warm_process import run_module
 
-ROOT = Path(__file__).parents[2]
 ADDON = {"ADDONS": {"freshet.fetch.addon.Freshet": 500}}
 BASE_SETTINGS = {
     "DOWNLOAD_DELAY": 0,
@@ -35,10 +34,7 @@ def run_spiders(
     """Run spiders by name, each with settings of its own; return what came of it, and the log."""
     folder.mkdir()
     task = {"runs": list(runs), "base": base, "folder": str(folder), "settings": dict(settings)}
-    command = [sys.executable, "-m", "tests.fetch.spider_runs", json.dumps(task)]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = run_module("tests.fetch.spider_runs", json.dumps(task), timeout=120)
     assert done.returncode == 0, done.stderr
     return json.loads((folder / "results.json").read_text()), done.stderr
 

@@ -1,16 +1,13 @@
 """A crawl that is killed anywhere loses no acknowledged visit, doubles none and stays polite."""
 
-import subprocess
-import sys
-from pathlib import Path
+from subprocess import CompletedProcess
 
-ROOT = Path(__file__).parents[2]
+from tests.warm_process import run_module
 
 
-def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(module: str, *arguments: str) -> CompletedProcess[str]:
     """Run a program of the harness, which must have a process of its own to fork from."""
-    command = [sys.executable, "-m", f"tests.fetch.{module}", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return run_module(f"tests.fetch.{module}", *arguments, timeout=600.0)
 
 
 def test_a_crawl_that_is_killed_repeatedly_keeps_its_guarantees() -> None:

@@ -16,8 +16,9 @@ from freshet.core.clock import monotonic_seconds
 from freshet.core.errors import LockedError
 from freshet.fetch.run_crawl import run_crawl
 from tests.fetch.crash.web import ServedWeb, served
-from tests.fetch.crawls import ROOT, make_collection
+from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Entry
+from tests.warm_process import ROOT
 
 PATIENCE = 60.0
 TRIES = 3

@@ -1,14 +1,13 @@
 """Every request waits for its host's turn, also those for robots.txt and where they redirect."""
 
 import asyncio
-import subprocess
-import sys
 from pathlib import Path
 
 from freshet.collection.collection import Collection
 from tests.fetch.crawls import crawl, make_collection, outcomes
 from tests.fetch.hostile import laws
 from tests.fetch.servers import Behaviour, Exchange, Loopback
+from tests.warm_process import run_module
 
 DELAY, ANSWER_SECONDS = 0.2, 0.15
 POLITE = {"delay": DELAY, "page_interval": 0.0}
@@ -154,10 +153,7 @@ def test_what_a_spider_downloads_at_once_takes_its_hosts_turns(tmp_path: Path) -
         (tmp_path / "direct.py").write_text(SPIDER.replace("START", repr(start)))
         addon = 'ADDONS={"freshet.fetch.addon.Freshet": 500}'
         options = ("-s", addon, "-s", f"FRESHET_COLLECTION={folder}")
-        command = [sys.executable, "-m", "scrapy", "runspider", "direct.py", *options]
-        run = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-        )
+        run = run_module("scrapy", "runspider", "direct.py", *options, folder=tmp_path)
         entries = server.log.entries()
     assert run.returncode == 0, run.stderr
     assert {f"/file/{n}" for n in range(3)} <= {entry.path for entry in entries}

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from freshet.record.collection_store import CollectionStore
 from tests.fetch.authority import Authority
 from tests.fetch.crawls import make_collection
 from tests.fetch.servers import Loopback, ScriptedPage, Site
+from tests.warm_process import run_module
 
 WORDS = "the river rose in spring and the fields along it were green again that year"
 ADDON = 'ADDONS = {"freshet.fetch.addon.Freshet": 500}\n'
@@ -43,10 +43,7 @@ class Titles(scrapy.Spider):
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", *arguments]
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=60, check=False
-    )
+    return run_module("scrapy", *arguments, folder=folder)
 
 
 def scrapy(folder: Path, *arguments: str) -> str:
