@@ -109,9 +109,8 @@ def test_a_page_never_the_same_gets_instant_and_fast_bursts_that_a_restart_does_
         visits = (*first.visits, *fast.visits, *instant.visits)
         sampled = [number(page, visit) for visit in visits]
     assert looks.index(first.visits[0]) == 3
-    lateness = [at - due for at, due in zip(taken, (0, 2, 16, 32), strict=True)]
-    assert min(lateness) > -0.1
-    assert max(lateness) < 2  # minutes of the quick clock: less than any interval
+    # None is early, or later than the shortest interval: a busy machine takes its time.
+    assert all(-0.1 < at - due < 2 for at, due in zip(taken, (0, 2, 16, 32), strict=True))
     assert [one.kind for one in (first, fast, instant)] == ["instant", "fast", "instant"]
     assert (first.is_spaced, instant.is_spaced) == (False, False)
     assert all(len(each) == 2 and each[1] < 0.1 for each in at_once)
