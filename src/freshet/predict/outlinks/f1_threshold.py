@@ -8,7 +8,7 @@ _GRID = np.arange(-5.0, 4.0, 0.05)
 _SMOOTHING = 0.3
 # F1 hardly differs between many thresholds; the highest of them makes the fewest false alarms.
 TOLERANCE = 0.02
-# With few positive examples the best threshold is uncertain; it is drawn halfway to this one. The
+# With few positive examples the best threshold is uncertain; it is drawn halfway to this one.
 # F1 hardly differs between .25 and .45, for pages of seen and of unseen sites.
 USUAL_THRESHOLD = 0.35
 
