@@ -17,7 +17,7 @@ from freshet.core.setting_checks import TREES
 from freshet.core.types import FloatArray, IndexArray
 from freshet.crawl.learned_correction import MAX_FACTOR
 from freshet.features.measured_looks import looks_of_grid
-from freshet.features.visit_features import VisitFeatures
+from freshet.features.visit_features import COLLECTION_FEATURE_NAMES, VisitFeatures
 from freshet.learning.change_model.candidates import train_candidate
 from freshet.learning.change_model.examples import CollectionExamples, examples_of_looks
 from freshet.learning.change_model.learn import SEED, TooFewLooksError, train_model
@@ -89,6 +89,11 @@ class LearnedCorrectionChooser(PolicyChooser):
         self._looks: list[MeasuredLooks] = []
         self._correction: BoostedCorrection | None = None
 
+    @property
+    def has_correction(self) -> bool:
+        """Whether a correction is applied now."""
+        return self._correction is not None
+
     def choose(self, log: CrawlLog, step: int, count: int) -> IndexArray:
         """Return the pages to visit at a step."""
         if self._settings.is_training_step(step):
@@ -119,6 +124,7 @@ class LearnedCorrectionChooser(PolicyChooser):
         ids = self._pages.ids
         times = np.full(len(ids), now)
         chances = self.policy.change_chances(ids, times)
-        corrected = correction.correct(self._features.at(ids.astype(np.int32), times), chances)
+        features = self._features.at(ids.astype(np.int32), times)
+        corrected = correction.correct(features[:, : len(COLLECTION_FEATURE_NAMES)], chances)
         ratios = np.maximum(corrected, LEAST_CHANCE) / np.maximum(chances, LEAST_CHANCE)
         self.policy.set_value_factors(ids, np.clip(ratios, 1 / MAX_FACTOR, MAX_FACTOR))

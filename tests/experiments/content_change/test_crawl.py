@@ -8,10 +8,13 @@ from experiments.content_change.crawl import CRAWL_METHODS, KNOWN_RATES, crawl_p
 from experiments.content_change.crawl_choosers import CrawlSettings, PageChooser, throw_coins
 from experiments.content_change.crawl_log import CrawlLog, labels_of_looks
 from experiments.content_change.generated_world import GeneratedWorld, generate_world
+from experiments.content_change.learned_correction import LearnedCorrectionChooser
 
 from freshet.core.content.content_grid import ContentGrid
 from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.types import IndexArray
+from freshet.learning.change_model import learn
+from freshet.predict.change_model import ModelValidation
 from freshet.predict.expert_problem import SlidingSettings
 
 SETTINGS = CrawlSettings(
@@ -81,6 +84,16 @@ def test_choices_do_not_depend_on_what_the_crawl_did_not_see(method: str) -> Non
     for first, second in zip(choices[0][:32], choices[1][:32], strict=True):
         np.testing.assert_array_equal(first, second)
     assert all(len(pages) == 2 for pages in choices[0])
+
+
+def test_a_learned_correction_is_trained_and_applied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learn, "MIN_LOOKS", 40)
+    monkeypatch.setattr(learn, "MIN_OF_EACH_RESULT", 1)
+    monkeypatch.setattr(ModelValidation, "is_better", True)
+    chooser = LearnedCorrectionChooser(world(), SETTINGS, 1)
+    curve = crawl_pages(world(), chooser, 0.8)
+    assert chooser.has_correction
+    assert curve.freshness.min() > 0
 
 
 def test_rows_are_means_over_seeds_and_round_robin_visits_in_turn() -> None:
