@@ -8,7 +8,7 @@ from freshet.core.errors import NotFoundError, UsageError
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import Page
-from freshet.learning.related.version_grid import build_grid, step_times
+from freshet.learning.related.version_grid import VersionsRead, build_grid, step_times
 from freshet.record.collection_reader import CollectionReader
 from freshet.relate.co_change import CoChange
 from freshet.relate.content_neighbours import ContentNeighbours
@@ -20,20 +20,25 @@ from freshet.relate.temporal_similarity import CrossCorrelation, TimeWarping
 
 @dataclass(frozen=True, slots=True)
 class RelationChoice:
-    """A measure of relatedness, and which versions of how many pages it reads."""
+    """A measure of relatedness, and which versions of how many pages it reads.
+
+    With ``only_host`` it relates pages of one host only, so that no others are read.
+    """
 
     relation: PageRelation
-    reads: str
+    reads: VersionsRead
     max_pages: int
+    has_lags: bool = False
+    only_host: bool = False
 
 
 RELATIONS: Mapping[str, RelationChoice] = {
-    "co-change": RelationChoice(CoChange(), "none", 2_000),
-    "content": RelationChoice(ContentNeighbours(), "last", 1_000),
-    "host": RelationChoice(SameHost(), "last", 1_000),
-    "links": RelationChoice(GraphDistance(), "last", 1_000),
-    "correlation": RelationChoice(CrossCorrelation(), "all", 200),
-    "time-warping": RelationChoice(TimeWarping(), "all", 200),
+    "co-change": RelationChoice(CoChange(), VersionsRead.NONE, 2_000, has_lags=True),
+    "content": RelationChoice(ContentNeighbours(), VersionsRead.LAST, 1_000),
+    "host": RelationChoice(SameHost(), VersionsRead.LAST, 1_000, only_host=True),
+    "links": RelationChoice(GraphDistance(), VersionsRead.LAST, 1_000),
+    "correlation": RelationChoice(CrossCorrelation(), VersionsRead.ALL, 200, has_lags=True),
+    "time-warping": RelationChoice(TimeWarping(), VersionsRead.ALL, 200),
 }
 DEFAULT_RELATION = "co-change"
 FEWEST_STEPS = 3
@@ -86,14 +91,16 @@ def find_related(
         raise NotFoundError(f"{page.url} has no looks yet; 'freshet run' visits it")
     choice, times = RELATIONS[by], step_times(looks)
     others = [other for other in reader.catalog.pages(source=page.source) if other.id != page.id]
-    compared = _spread(page, others, choice.max_pages - 1)
+    if choice.only_host:
+        compared = [other for other in others if other.host == page.host][: choice.max_pages - 1]
+    else:
+        compared = _spread(page, others, choice.max_pages - 1)
     pages = [page, *compared]
     grid = build_grid(reader, pages, times, progress, reads=choice.reads)
     rows, weights, lags = choice.relation.related(grid, count).of(0)
     step_days = float(times[1] - times[0]) / DAY_SECONDS if len(times) > 1 else 0.0
-    has_lags = by in ("co-change", "correlation")
     related = tuple(
-        RelatedPage(pages[row], float(weight), float(lag) * step_days if has_lags else None)
+        RelatedPage(pages[row], float(weight), float(lag) * step_days if choice.has_lags else None)
         for row, weight, lag in zip(rows.tolist(), weights, lags, strict=True)
     )
     obstacle = "" if related else _obstacle(grid, choice.reads)
@@ -102,13 +109,13 @@ def find_related(
     )
 
 
-def _obstacle(grid: ContentGrid, reads: str) -> str:
+def _obstacle(grid: ContentGrid, reads: VersionsRead) -> str:
     """Return why pages cannot be compared by the versions read; empty if they can."""
     if grid.page_count == 1:
-        return "there is no other page of its source"
-    if reads != "none" and not len(grid.vocabulary):
+        return "there is no other page to compare"
+    if reads != VersionsRead.NONE and not len(grid.vocabulary):
         return "no stored content to compare"
-    if reads != "last" and grid.step_count < FEWEST_STEPS:
+    if reads != VersionsRead.LAST and grid.step_count < FEWEST_STEPS:
         return "the history is too short to compare"
     return ""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
@@ -18,6 +19,14 @@ from freshet.record.stored_page import read_visit_view
 MAX_STEPS = 60
 SHORTEST_STEP, LONGEST_STEP = 3_600.0, 7 * DAY_SECONDS
 NO_TERMS = TermCounts(np.empty(0, np.uint64), np.empty(0, np.uint32))
+
+
+class VersionsRead(StrEnum):
+    """Which versions of pages are parsed."""
+
+    NONE = "none"
+    LAST = "last"
+    ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +53,9 @@ def build_grid(
     times: FloatArray,
     progress: ProgressCallback,
     *,
-    reads: str,
+    reads: VersionsRead,
 ) -> ContentGrid:
-    """Return the grid of pages; ``reads`` says which versions are parsed: all, last or none.
+    """Return the grid of pages; ``reads`` says which versions are parsed.
 
     A version begins at a look that found a change. Versions that are not parsed, or whose bytes are
     no longer stored, have no words and links.
@@ -57,8 +66,8 @@ def build_grid(
         progress(row, len(pages))
         table[row] = _page_steps(reader, row, page, times, versions)
     is_read = np.zeros(len(versions), np.bool_)
-    if reads != "none":
-        steps = table if reads == "all" else table[:, -1:]
+    if reads != VersionsRead.NONE:
+        steps = table if reads == VersionsRead.ALL else table[:, -1:]
         is_read[steps[steps != NO_VERSION]] = True
     views = [
         read_visit_view(reader, pages[version.page], version.look) if wanted else None
