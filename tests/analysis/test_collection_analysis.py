@@ -163,7 +163,7 @@ def test_an_analysis_has_the_results_of_bursts(tmp_path: Path) -> None:
             web.visit()
             clock.at += crawled.HOUR
         crawled.until_fast(web)
-        web.go_on(crawled.HOUR)
+        web.go_on(crawled.HOUR, 2 * crawled.MINUTE)
     with Collection.open(folder, clock=clock) as collection:
         rows = {row.minutes: row.any for row in collection.analyse(processes=1).bursts}
         assert rows.keys() >= {2, 16, 32}

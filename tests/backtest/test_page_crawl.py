@@ -102,7 +102,7 @@ def test_its_fitness_is_the_mean_that_the_measures_give() -> None:
     assert crawled.run(formula).fitness == pytest.approx(scored.ndcg, abs=0.02)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["ndcg", "changerate"]))
 def test_with_the_papers_variables_it_equals_the_crawl_by_classes(
     seed: int, measure: FitnessMeasure

@@ -188,7 +188,7 @@ def test_a_page_that_changed_at_four_looks_gets_an_instant_burst_first(tmp_path:
         look_hourly(web, 4)
         assert not [job for _, job in web.fetched_jobs if job.is_sample]
         look_hourly(web, 1)
-        samples = web.go_on(4 * HOUR)
+        samples = web.go_on(4 * HOUR, 4 * MINUTE)
     assert {job.url for _, job in samples} == {TICKER}
     assert [job.reason for _, job in samples] == [
         "instant burst, the first",
@@ -203,7 +203,7 @@ def test_a_page_that_still_changes_after_its_instant_burst_gets_a_fast_one(tmp_p
         web = Web(session, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
         assert len(until_fast(web)) == 2
-        samples = web.go_on(HOUR)
+        samples = web.go_on(HOUR, 2 * MINUTE)
         assert offsets(samples) == [0, 2, 16, 32]
         assert {job.url for _, job in samples} == {TICKER}
         assert [job.reason for _, job in samples] == [
@@ -241,7 +241,7 @@ def test_visits_of_a_burst_are_known_as_its_samples(tmp_path: Path) -> None:
         web = Web(session, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
         until_fast(web)
-        web.go_on(HOUR)
+        web.go_on(HOUR, 2 * MINUTE)
     with Collection.open(folder, clock=clock) as collection:
         page = collection.page(TICKER)
         first, second, *samples = collection.catalog.burst_samples(page.id)
@@ -297,7 +297,7 @@ def test_a_page_whose_server_denies_its_changes_gets_an_instant_burst(tmp_path: 
     with crawling(folder, clock) as session:
         web = Claiming(session, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
-        web.go_on(HOUR)
+        web.go_on(HOUR, 2 * MINUTE)
         outcomes = [row.visit.outcome for row in ticker(session)]
     assert outcomes[:5] == [Outcome.OK, *[Outcome.NOT_MODIFIED, Outcome.OK] * 2]
     samples = [job.reason for _, job in web.fetched_jobs if job.is_sample]
@@ -336,7 +336,7 @@ def test_a_page_whose_mask_an_instant_burst_teaches_gets_no_fast_one(tmp_path: P
     with crawling(folder, clock) as session:
         web = Web(session, clock, {TICKER: counted(), STILL: never})
         look_hourly(web, 5)
-        samples = [*web.go_on(2 * MINUTE), *web.go_on(6 * HOUR, 2 * MINUTE)]
+        samples = [*web.go_on(2 * MINUTE), *web.go_on(6 * HOUR, 10 * MINUTE)]
     assert [job.reason for _, job in samples] == [
         "instant burst, the first",
         SECOND_AT_ONCE,
@@ -467,7 +467,7 @@ def test_a_restart_between_two_looks_at_once_goes_on_with_the_second(tmp_path: P
         look_hourly(web, 5)
         assert len(web.go_on(MINUTE)) == 1
     with crawling(folder, clock) as session:
-        [(_, second)] = Web(session, clock, texts).go_on(HOUR)
+        [(_, second)] = Web(session, clock, texts).go_on(HOUR, 2 * MINUTE)
         assert second.reason == SECOND_AT_ONCE
 
 
@@ -480,7 +480,7 @@ def test_a_candidate_is_still_one_after_a_restart(tmp_path: Path) -> None:
     with crawling(folder, clock) as session:
         web = Web(session, clock, texts)
         assert offsets(until_fast(web)) == [0, 1]
-        assert offsets(web.go_on(HOUR)) == [0, 2, 16, 32]
+        assert offsets(web.go_on(HOUR, 2 * MINUTE)) == [0, 2, 16, 32]
 
 
 def test_a_crash_after_a_sample_was_written_does_not_take_it_twice(
@@ -500,7 +500,7 @@ def test_a_crash_after_a_sample_was_written_does_not_take_it_twice(
             with pytest.raises(RuntimeError):
                 session.record_observations([fetched_page(job, clock.now(), hourly(clock.now()))])
     with crawling(folder, clock) as session:
-        after = Web(session, clock, texts).go_on(HOUR)
+        after = Web(session, clock, texts).go_on(HOUR, 2 * MINUTE)
     assert after[0][1].reason == "fast burst, 2 minutes after the first"
     assert len(after) == 3
 
@@ -526,7 +526,7 @@ def test_a_sample_that_could_not_be_noted_is_noted_when_it_is_tried_again(
             with pytest.raises(RuntimeError):
                 session.record_observations(fetched)
         assert len(session.record_observations(fetched)) == 1
-        assert offsets([(clock.now(), job), *web.go_on(HOUR)]) == [0, 2, 16, 32]
+        assert offsets([(clock.now(), job), *web.go_on(HOUR, 2 * MINUTE)]) == [0, 2, 16, 32]
 
 
 def test_a_killed_crawl_loses_no_more_than_the_sample_that_was_out(tmp_path: Path) -> None:
@@ -542,7 +542,7 @@ def test_a_killed_crawl_loses_no_more_than_the_sample_that_was_out(tmp_path: Pat
         spent = session.day_spending().spent
     with crawling(folder, clock) as session:
         assert session.day_spending().spent == spent
-        after = Web(session, clock, texts).go_on(HOUR)
+        after = Web(session, clock, texts).go_on(HOUR, 2 * MINUTE)
         assert offsets(after) == [0, 2, 16, 32]
     with Collection.open(folder, clock=clock) as collection:
         today = collection.status().today
@@ -574,7 +574,7 @@ def test_there_are_no_bursts_where_none_are_wanted_or_the_share_is_too_small(
     with crawling(folder, clock) as session:
         web = Web(session, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 6)
-        assert web.go_on(HOUR) == []
+        assert web.go_on(HOUR, 5 * MINUTE) == []
 
 
 @pytest.mark.parametrize("share", [0.002, 0.003])
@@ -587,7 +587,7 @@ def test_a_share_too_small_for_fast_bursts_is_enough_for_an_instant_one_a_day(
         web = Web(session, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
         assert offsets(until_fast(web)) == [0, 1]
-        assert web.go_on(6 * HOUR, 2 * MINUTE) == []
+        assert web.go_on(6 * HOUR, 10 * MINUTE) == []
 
 
 def test_pages_requested_alone_get_no_bursts(tmp_path: Path) -> None:
@@ -623,7 +623,7 @@ def test_a_paused_page_has_no_samples(tmp_path: Path) -> None:
         look_hourly(web, 5)
         with Collection.open(folder) as beside:
             beside.pause([beside.page(TICKER)])
-        assert web.go_on(2 * HOUR) == []
+        assert web.go_on(2 * HOUR, 5 * MINUTE) == []
 
 
 def test_a_page_is_left_alone_between_samples_as_long_as_the_settings_say(tmp_path: Path) -> None:
@@ -633,7 +633,7 @@ def test_a_page_is_left_alone_between_samples_as_long_as_the_settings_say(tmp_pa
         web = Web(session, clock, {TICKER: hourly, STILL: never})
         look_hourly(web, 5)
         until_fast(web)
-        assert offsets(web.go_on(HOUR))[:3] == [0, 10, 20]
+        assert offsets(web.go_on(HOUR, 2 * MINUTE))[:3] == [0, 10, 20]
         made = [item for item in web.fetched_jobs if item[1].url == TICKER]
         times = [at for at, job in made if job.reason != SECOND_AT_ONCE]
         assert len(times) == len(made) - 1
@@ -648,10 +648,10 @@ def test_a_page_that_stands_still_at_a_burst_has_no_more_of_them(tmp_path: Path)
         web = Web(session, clock, texts)
         look_hourly(web, 5)
         until_fast(web)
-        assert len(web.go_on(3 * HOUR)) == 4
+        assert len(web.go_on(3 * HOUR, 2 * MINUTE)) == 4
         texts[TICKER] = never
         look_hourly(web, 2)
-        assert web.go_on(12 * HOUR, 5 * MINUTE) == []
+        assert web.go_on(12 * HOUR, 20 * MINUTE) == []
 
 
 def test_a_failed_first_sample_costs_one_request_and_ends_the_burst(tmp_path: Path) -> None:
@@ -662,7 +662,7 @@ def test_a_failed_first_sample_costs_one_request_and_ends_the_burst(tmp_path: Pa
         look_hourly(web, 5)
         [job] = [job for job in web.draw() if job.is_sample]
         session.record_observations([failed_visit(job, clock.now())])
-        assert web.go_on(3 * HOUR) == []
+        assert web.go_on(3 * HOUR, 5 * MINUTE) == []
 
 
 def test_a_sample_that_robots_forbid_costs_nothing(tmp_path: Path) -> None:
@@ -703,7 +703,7 @@ def test_the_table_of_bursts_tells_how_many_pages_change_how_fast(tmp_path: Path
             web.visit()
             clock.at += HOUR
         until_fast(web)
-        web.go_on(HOUR)
+        web.go_on(HOUR, 2 * MINUTE)
     with Collection.open(folder) as collection:
         rows = {row.minutes: row for row in collection_burst_table(collection)}
     assert {minutes: (row.pages, row.any, row.all) for minutes, row in rows.items()} == {

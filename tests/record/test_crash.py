@@ -1,8 +1,5 @@
 """A kill anywhere loses no acknowledged visit and doubles none."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import freshet
 from freshet.collection.collection import Collection
 from tests.record.record_samples import (
     URL,
@@ -23,24 +19,17 @@ from tests.record.record_samples import (
     page_facts,
     record,
 )
+from tests.warm_process import run_module
 
-HERE = Path(__file__).parent
-SOURCES = os.pathsep.join([str(Path(freshet.__file__).parents[1]), str(HERE.parents[1])])
 OBSERVATIONS = [observe(day, html(f"day {day // 2}", f"l{day}")) for day in range(4)]
 
 
 @pytest.mark.parametrize(
     ("verb", "step"),
-    [("take", 5), ("take-into-small-files", 10), ("prune", 5), ("purge", 5), ("repair", 6)],
+    [("take", 7), ("take-into-small-files", 14), ("prune", 7), ("purge", 7), ("repair", 8)],
 )
 def test_a_kill_at_any_write_is_made_good(tmp_path: Path, verb: str, step: int) -> None:
-    done = subprocess.run(
-        [sys.executable, HERE / "crash_driver.py", tmp_path, verb, str(step)],
-        env={**os.environ, "PYTHONPATH": SOURCES},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_module("tests.record.crash_driver", str(tmp_path), verb, str(step), timeout=300)
     *failures, points = done.stdout.splitlines() or ["", done.stderr]
     assert not failures
     assert int(points.removesuffix(" points")) > 20
