@@ -64,7 +64,8 @@ class PageForecast:
     last one. ``obstacle`` describes a last visit without content; such a page has no forecast in
     words. ``model`` names the learned model that the horizons come from, empty for the policy's own
     forecast; ``problem`` says why a model that is there is not used. ``link_rate`` is the expected
-    number of new links a day, and ``link_model`` names the learned model that it comes from.
+    number of new links a day, ``link_model`` names the learned model that it comes from, and
+    ``link_problem`` says why one that is there is not used.
     """
 
     page: Page
@@ -87,6 +88,7 @@ class PageForecast:
     problem: str = ""
     link_rate: float | None = None
     link_model: str = ""
+    link_problem: str = ""
 
     @property
     def sentence(self) -> str:
@@ -214,6 +216,7 @@ def forecasts(
             model=name if page_forecast.looks else "",
             problem=choice.problem,
             link_model=links.model,
+            link_problem=links.problem,
         )
         for page_forecast in plain_forecasts
     ]

@@ -14,6 +14,7 @@ from freshet.core.content.outlink_targets import LinkKind
 from freshet.core.errors import BadInputError, UsageError
 from freshet.core.tables import DAY_SECONDS, PageIdArray, hash_names
 from freshet.core.types import FloatArray
+from freshet.crawl.learned_forecast import NOT_BETTER
 from freshet.crawl.live_policy import build_fitted_policy
 from freshet.features.outlinks.feature_table import OutlinkFeatures
 from freshet.features.outlinks.look_steps import LookGrid, steps_of_looks
@@ -35,12 +36,14 @@ MAX_LOOK_AGE_DAYS = 365.0
 class ExpectedLinks:
     """Expected new links of pages: a row per page, a column per horizon, and a rate per day.
 
-    ``model`` names the learned model that they come from, empty for the policy's own forecast.
+    ``model`` names the learned model that they come from, empty for the policy's own forecast;
+    ``problem`` says why a model that is there is not used.
     """
 
     new_links: FloatArray
     rates: list[float]
     model: str = ""
+    problem: str = ""
 
 
 def forecast_links(
@@ -64,9 +67,9 @@ def forecast_links(
     ids, link_counts = np.array(page_ids, np.int64), np.array(counts, np.float64)
     new_links = policy.expected_links(ids, now, horizons, link_counts)
     rates = policy.link_rates(ids, link_counts)
-    model = usable_link_model(collection.models_folder)
+    model, problem = choose_link_model(collection.models_folder)
     if model is None:
-        return ExpectedLinks(new_links, rates.tolist())
+        return ExpectedLinks(new_links, rates.tolist(), problem=problem)
     learned = _learned_numbers(model, catalog, ids, now)
     rows = policy.page_states.known_rows(ids)
     ages = policy.page_states.days_since_look(rows, to_epoch(now), never=0.0)
@@ -81,15 +84,17 @@ def forecast_links(
     return ExpectedLinks(new_links, rates.tolist(), model.title if is_known.all() else "")
 
 
-def usable_link_model(folder: Path | None) -> LinkModel | None:
-    """Return the model of a collection's folder of models, None if it may not be used."""
+def choose_link_model(folder: Path | None) -> tuple[LinkModel | None, str]:
+    """Return the model of a collection's folder of models, or why it is not used."""
     if folder is None:
-        return None
+        return None, ""
     try:
         model = read_link_model(folder, tuple(RATE_FEATURES))
-    except (BadInputError, UsageError):
-        return None
-    return model if model is not None and model.validation.is_better else None
+    except (BadInputError, UsageError) as error:
+        return None, str(error)
+    if model is not None and not model.validation.is_better:
+        return None, NOT_BETTER
+    return model, ""
 
 
 def _learned_numbers(

@@ -14,7 +14,7 @@ from freshet.core.errors import BadInputError
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import Change, FloatArray, Outcome, Page, PageKey, Visit
 from freshet.crawl.forecast import forecasts
-from freshet.crawl.link_forecast import usable_link_model
+from freshet.crawl.link_forecast import choose_link_model
 from freshet.features.outlinks.rate_features import RATE_FEATURES
 from freshet.learning.link_model.examples import (
     CollectionLinks,
@@ -129,7 +129,9 @@ def test_a_collection_learns_stores_and_uses_the_model(tmp_path: Path) -> None:
         path.write_text(altered, "utf-8")
         with pytest.raises(BadInputError, match="learn again"):
             read_link_model(folder, tuple(RATE_FEATURES))
-        assert usable_link_model(folder) is None
+        model, problem = choose_link_model(folder)
+        assert model is None
+        assert "learn again" in problem
 
 
 def add_link_looks(collection: Collection, looks: MeasuredLooks) -> list[Page]:

@@ -49,6 +49,8 @@ def forecast(
         _print(page_forecast)
         if page_forecast.link_model and not page_forecast.obstacle:
             print_text(f"new links by {page_forecast.link_model}")
+        elif page_forecast.link_problem and not page_forecast.obstacle:
+            print_text(f"new links not by the learned model: {page_forecast.link_problem}")
 
 
 def _print(page_forecast: PageForecast) -> None:
