@@ -5,6 +5,7 @@ module. Where the start of the interpreter is tested, ``subprocess`` is used ins
 """
 
 import atexit
+import gc
 import json
 import os
 import runpy
@@ -13,6 +14,7 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from signal import SIGKILL
 from subprocess import PIPE, CompletedProcess, Popen, TimeoutExpired
@@ -20,13 +22,16 @@ from tempfile import TemporaryDirectory
 from threading import Lock, Timer
 from typing import Any
 
+from scrapy.utils.misc import walk_modules_iter
+
 from freshet.core.settings import Settings
 from freshet.crawl.live_policy import warm_up_policy
 from freshet.fetch.collection_thread import WARM_UP_SNAPSHOT
-from freshet.fetch.run_crawl import run_crawl
 from freshet.record.parsed_visit import parse_visit
 
 ROOT = Path(__file__).parents[1]
+MODULES = ("freshet.cli.crawl_session", "freshet.collection.collection", "scrapy.cmdline")
+PACKAGES = ("freshet.fetch", "scrapy.downloadermiddlewares", "scrapy.spidermiddlewares")
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 STREAMS = ("stdin", "stdout", "stderr")
 
@@ -94,9 +99,13 @@ def _server() -> ForkServer:
 
 def main() -> None:
     """Fork a process for every line of standard input; print its id and then its exit code."""
-    assert run_crawl
+    for module in MODULES:
+        import_module(module)
+    for package in PACKAGES:
+        list(walk_modules_iter(package))
     parse_visit(WARM_UP_SNAPSHOT, Settings().limits, dom=True)
     warm_up_policy(Settings(), NOW)
+    gc.freeze()
     for line in sys.stdin:
         child = os.fork()
         if not child:
