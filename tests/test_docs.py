@@ -18,11 +18,11 @@ from freshet.core import errors, types
 from freshet.core.errors import FreshetError
 from freshet.core.settings import ENV_RESERVED, describe_settings
 from freshet.core.types import Outcome
+from tests.reference import REFERENCE, section
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 GLOSSARY = (ROOT / "docs/glossary.md").read_text("utf-8")
-REFERENCE = (ROOT / "docs/reference/commands.md").read_text("utf-8")
 SETTINGS = (ROOT / "docs/reference/settings.md").read_text("utf-8")
 PATH = (ROOT / "docs/path.md").read_text("utf-8")
 GUIDE = (ROOT / "docs/how-to/read-it-from-python.md").read_text("utf-8")
@@ -48,12 +48,6 @@ def commands() -> Iterator[tuple[str, Any]]:
         yield name, command
         for kind, part in getattr(command, "commands", {}).items():
             yield f"{name} {kind}", part
-
-
-def section(name: str) -> str:
-    """Return what the reference says of a command, up to the next heading."""
-    match = re.search(rf"^##+ freshet {re.escape(name)}$(.*?)(?=^##|\Z)", REFERENCE, re.M | re.S)
-    return match[1] if match else ""
 
 
 def words_of(parameter: Any) -> list[str]:

@@ -10,6 +10,7 @@ from freshet.predict import boosted_correction, change_model
 from freshet.predict.change_model import CHANGE_MODEL_FILE
 from tests.cli.cli_runs import Run
 from tests.learning.change_model.look_samples import add_looks, daily_looks, weekday_chances
+from tests.reference import missing_keys
 
 
 def test_an_empty_collection_says_that_there_is_nothing_to_learn(run: Run, empty: Path) -> None:
@@ -28,10 +29,14 @@ def test_what_was_learned_is_compared_and_used_by_forecasts(run: Run, empty: Pat
     assert "Learned on 2,940 looks at 60 pages" in output
     assert "The crawl and 'freshet forecast' use the learned model from now on." in output
     document = run("learn", "--json").json
+    for part in (document, document["model"], document["model"]["validation"], document["links"]):
+        assert not missing_keys("learn", part)
     scores = document["model"]["validation"]["scores"]
     assert scores["learned model"]["log_loss"] < scores["default forecast"]["log_loss"]
     url = "https://host1.example/5"
     assert "by a model learned on 2,940 looks, log-loss" in run("forecast", url).out
+    forecast = run("forecast", url, "--json").json
+    assert not missing_keys("forecast", [*forecast, *forecast["horizons"][0]])
     assert "times as likely" in run("why", url).out
     related = run("related", url, "--limit", "3").out
     assert "by co-change, 59 of 59 other pages compared, 50 steps of 1 day" in related
