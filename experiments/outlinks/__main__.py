@@ -32,6 +32,7 @@ from experiments.outlinks.result_tables import (
     as_text,
     merge_results,
 )
+from freshet.core.content.outlink_targets import LinkKind, OutlinkTarget
 from freshet.core.content.page_steps import PageSteps
 from freshet.core.errors import FreshetError
 
@@ -85,14 +86,22 @@ def open_source(options: argparse.Namespace) -> tuple[str, PageSteps, Experiment
         web = GeneratedWeb(options.pages, seed=options.seed)
         plan = EvaluationPlan((web.weeks - 1,), options.max_rows)
         splits = tuple(options.split or SPLITS[:1])
-        return WORLD, generate_web(web), ExperimentSettings(plan, parts, splits)
+        settings = ExperimentSettings(plan, parts, splits)
+        return WORLD, generate_web(web), _with_choices(settings, options)
     pages = read_weeks(options.data, options.work).with_vectors(VECTOR_WEEK)
     weeks = tuple(range(LAST_WEEK + 1 - options.weeks, LAST_WEEK + 1))
     host_pages = np.array([part.startswith(HOST_PARTS) for part in pages.parts])
     plan = EvaluationPlan(weeks, options.max_rows, host_pages)
     splits = tuple(options.split or SPLITS)
     settings = ExperimentSettings(plan, parts, splits, trace_folder=options.data)
-    return RECORDED, pages.steps, settings
+    return RECORDED, pages.steps, _with_choices(settings, options)
+
+
+def _with_choices(settings: ExperimentSettings, options: argparse.Namespace) -> ExperimentSettings:
+    """Return the settings with the chosen kinds of links and targets; by default all."""
+    kinds = tuple(LinkKind(name) for name in options.links or LinkKind)
+    targets = tuple(OutlinkTarget(name) for name in options.target or OutlinkTarget)
+    return replace(settings, kinds=kinds, targets=targets)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -108,6 +117,12 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--split", action="append", choices=SPLITS, help="use only this split; may be repeated"
+    )
+    parser.add_argument(
+        "--links", action="append", choices=tuple(LinkKind), help="only this kind for the models"
+    )
+    parser.add_argument(
+        "--target", action="append", choices=tuple(OutlinkTarget), help="only this target"
     )
     parser.add_argument(
         "--pages", type=int, default=PAGES, help=f"pages of the world; default {PAGES}"

@@ -40,7 +40,7 @@ def bar_lines(figures: StoredFigures) -> Lines:
 
 def _world_lines(figures: StoredFigures) -> Lines:
     rows = [row for row in figures.result.rows if (row.data, row.split) == ("world", "page")]
-    for target, measure in (("lcr", "spearman"), ("nl", "auc"), ("nnl", "spearman")):
+    for target, measure in (("lcr", "spearman"), ("nl", "spearman"), ("nnl", "spearman")):
         for links in F1_FLOORS:
             of_target = [row for row in rows if row.target == target]
             lbla, everything = (

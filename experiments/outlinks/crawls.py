@@ -13,10 +13,9 @@ from freshet.core.content.page_steps import PageSteps
 
 BUDGET = 0.05
 BASELINES = ("nnl-pr", "nnl-av", "lcr", "ccr")
-POLICIES = ("bayes-links", *BASELINES, "guarded-changes", "age", "rand")
-TRACES = ("ota_contrib_snap", "stalker")
-LINK_KINDS = ("all", "internal", "external", "never-seen")
-SEEDS = 2
+POLICIES = ("bayes-links", *BASELINES, "age", "rand")
+TRACES = {"snap": ("all", "internal", "external", "never-seen"), "mixed": ("all",)}
+SEEDS = 1
 MOST_LINKS = 65_535
 
 
@@ -36,8 +35,8 @@ class CrawlRow:
 def recorded_crawls(folder: Path) -> Iterator[CrawlRow]:
     """Yield the crawls of real pages, by days."""
     pages = folder / "pages" if (folder / "pages").is_dir() else folder
-    for name in TRACES:
-        for links in LINK_KINDS:
+    for name, kinds in TRACES.items():
+        for links in kinds:
             yield from _crawl_rows(name, links, open_trace(pages, name=name, links=links))
 
 

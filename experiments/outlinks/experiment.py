@@ -119,7 +119,9 @@ def run_models(
     for split, kind in product(settings.splits, settings.kinds):
         rankings: Rankings = {}
         models = [
-            (target, model) for target in settings.targets for model in compared_models(target)
+            (target, model)
+            for target in settings.targets
+            for model in compared_models(target, split)
         ]
         for target, model in models:
             row, ranking = run_model(data, source, settings.plan, (target, kind, split), model)

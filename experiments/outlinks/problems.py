@@ -27,7 +27,7 @@ from freshet.relate.semantic.vector_index import VectorIndex
 SPLITS = ("page", "host", "time", "host_time")
 PARTS = 4
 PAST_WEEKS = 6
-EXACT_PAGES = 100_000
+EXACT_PAGES = 20_000
 RATES = "rates"
 WALK = RandomWalk(tolerance=1e-6)
 
