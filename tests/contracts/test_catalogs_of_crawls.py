@@ -333,6 +333,9 @@ class TestPlanning:
             (looks.total_words, [70, unknown, unknown]),
         ):
             assert column.tolist() == pytest.approx(expected, nan_ok=True)
+        totals = catalog.link_totals()
+        link_count = VIEW.facts.links_internal + VIEW.facts.links_external
+        assert (totals.pages.tolist(), totals.links.tolist()) == ([a], [link_count])
         assert sum(map(len, catalog.look_tables(only_live=True))) == 2
         (columns,) = catalog.all_page_columns()
         assert (columns.ids, set(columns.hosts)) == ((a, b, imported), {"a.example"})

@@ -210,9 +210,9 @@ class Collection(CollectionStore):
         """
         return learn_changes(self, estimators=estimators, progress=progress)
 
-    def learn_links(self) -> LinkLearningResult:
+    def learn_links(self, *, progress: ProgressCallback = ignore_progress) -> LinkLearningResult:
         """Learn how many new links pages will bring, validate the model, and store it."""
-        return learn_links(self)
+        return learn_links(self, progress=progress)
 
     def mask(self, page: StoredPage) -> Mask:
         """Return the mask of a page: what is hidden before its versions are compared."""

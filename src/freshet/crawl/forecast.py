@@ -215,10 +215,10 @@ def forecasts(
             page_forecast,
             model=name if page_forecast.looks else "",
             problem=choice.problem,
-            link_model=links.model,
+            link_model=link_model,
             link_problem=links.problem,
         )
-        for page_forecast in plain_forecasts
+        for page_forecast, link_model in zip(plain_forecasts, links.models, strict=True)
     ]
 
 

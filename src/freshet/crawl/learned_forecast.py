@@ -17,7 +17,6 @@ from freshet.predict.change_model import ChangeModel, read_change_model
 from freshet.predict.stored_correction import load_correction
 
 LEAST_HAZARD = 1e-4
-NOT_BETTER = "it was not better than the default forecast on visits that it did not see"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def choose_model(folder: Path | None) -> ModelChoice:
         if model is None:
             return ModelChoice()
         if not model.validation.is_better:
-            return ModelChoice(problem=NOT_BETTER)
+            return ModelChoice(problem=model.validation.reason)
         return ModelChoice(UsableModel(model, load_correction(model, folder)))
     except (BadInputError, UsageError) as error:
         return ModelChoice(problem=str(error))

@@ -10,24 +10,23 @@ import numpy as np
 from freshet.archive.catalog.catalog import Catalog
 from freshet.core.clock import to_epoch
 from freshet.core.content.measured_looks import concatenate_looks
-from freshet.core.content.outlink_targets import LinkKind
 from freshet.core.errors import BadInputError, UsageError
 from freshet.core.tables import DAY_SECONDS, PageIdArray, hash_names
 from freshet.core.types import FloatArray
-from freshet.crawl.learned_forecast import NOT_BETTER
 from freshet.crawl.live_policy import build_fitted_policy
-from freshet.features.outlinks.feature_table import OutlinkFeatures
-from freshet.features.outlinks.look_steps import LookGrid, steps_of_looks
-from freshet.features.outlinks.rate_features import RATE_FEATURES, rate_features
+from freshet.features.outlinks.look_steps import (
+    LOOK_FEATURES,
+    LookGrid,
+    look_features,
+    steps_of_looks,
+)
 from freshet.features.outlinks.taxonomy import HISTORY_STEPS
 from freshet.predict.outlinks.link_model import LinkModel, read_link_model
 from freshet.record.collection_reader import CollectionReader
 from freshet.schedule.links.link_policy import LinkPolicy
-from freshet.schedule.links.link_rates import expected_links
+from freshet.schedule.links.link_rates import MAX_FILLED_SHARE, expected_links
+from freshet.schedule.policies import LINK_FORECAST_POLICY
 
-LINK_FORECAST_POLICY = "bayes-links"
-# The greatest share of a page's capacity that counts as found, so that the rate stays finite.
-MAX_FILLED_SHARE = 0.9
 # The model looks back from the latest look; collections without newer looks have no use for it.
 MAX_LOOK_AGE_DAYS = 365.0
 
@@ -36,13 +35,13 @@ MAX_LOOK_AGE_DAYS = 365.0
 class ExpectedLinks:
     """Expected new links of pages: a row per page, a column per horizon, and a rate per day.
 
-    ``model`` names the learned model that they come from, empty for the policy's own forecast;
-    ``problem`` says why a model that is there is not used.
+    ``models`` names the learned model that those of each page come from, empty for the policy's
+    own forecast; ``problem`` says why a model that is there is not used.
     """
 
     new_links: FloatArray
     rates: list[float]
-    model: str = ""
+    models: list[str]
     problem: str = ""
 
 
@@ -51,8 +50,8 @@ def forecast_links(
 ) -> ExpectedLinks:
     """Return the new links that looks at pages are expected to find after horizons in days.
 
-    They come from the learned model if it is valid and was better than the policy's own forecast
-    when it was learned.
+    They come from the learned model if it is valid and was better than the policy's own forecast,
+    and than rules that repeat the past, when it was learned.
     """
     catalog = collection.catalog
     settings = replace(collection.settings, policy=LINK_FORECAST_POLICY)
@@ -69,19 +68,21 @@ def forecast_links(
     rates = policy.link_rates(ids, link_counts)
     model, problem = choose_link_model(collection.models_folder)
     if model is None:
-        return ExpectedLinks(new_links, rates.tolist(), problem=problem)
-    learned = _learned_numbers(model, catalog, ids, now)
+        return ExpectedLinks(new_links, rates.tolist(), [""] * len(ids), problem)
+    learned, looks = _learned_numbers(model, catalog, ids, now)
     rows = policy.page_states.known_rows(ids)
     ages = policy.page_states.days_since_look(rows, to_epoch(now), never=0.0)
     capacities = np.fmax(policy.rates.capacities(rows), link_counts)
-    filled = np.minimum(learned / capacities, MAX_FILLED_SHARE)
-    appearing = -capacities * np.log1p(-filled) / model.interval_days
+    # The learned number is what all looks of an interval find, as many as before.
+    filled = np.minimum(learned / looks / capacities, MAX_FILLED_SHARE)
+    appearing = -capacities * np.log1p(-filled) * looks / model.interval_days
     by_model = [expected_links(appearing, capacities, ages + days) for days in horizons.tolist()]
     is_known = ~np.isnan(learned)
     if by_model:
         new_links = np.where(is_known[:, None], np.stack(by_model, axis=1), new_links)
     rates = np.where(is_known, learned / model.interval_days, rates)
-    return ExpectedLinks(new_links, rates.tolist(), model.title if is_known.all() else "")
+    models = np.where(is_known, model.title, "")
+    return ExpectedLinks(new_links, rates.tolist(), models.tolist())
 
 
 def choose_link_model(folder: Path | None) -> tuple[LinkModel | None, str]:
@@ -89,32 +90,39 @@ def choose_link_model(folder: Path | None) -> tuple[LinkModel | None, str]:
     if folder is None:
         return None, ""
     try:
-        model = read_link_model(folder, tuple(RATE_FEATURES))
+        model = read_link_model(folder, LOOK_FEATURES)
     except (BadInputError, UsageError) as error:
         return None, str(error)
     if model is not None and not model.validation.is_better:
-        return None, NOT_BETTER
+        return None, model.validation.reason
     return model, ""
 
 
 def _learned_numbers(
     model: LinkModel, catalog: Catalog, ids: PageIdArray, now: datetime
-) -> FloatArray:
-    """Return how many new links each page brings in an interval; NaN if it was not looked at."""
+) -> tuple[FloatArray, FloatArray]:
+    """Return how many new links each page brings in an interval, and the looks of an interval.
+
+    The numbers are NaN for pages that were not looked at. The looks are their mean number in the
+    intervals that have any.
+    """
     first_time = to_epoch(now) - MAX_LOOK_AGE_DAYS * DAY_SECONDS
     looks = concatenate_looks([
         table.select((table.times > first_time) & (table.times <= to_epoch(now)))
         for table in catalog.look_tables()
     ])
     if not len(looks):
-        return np.full(len(ids), np.nan)
+        return np.full(len(ids), np.nan), np.ones(len(ids))
     batches = list(catalog.all_page_columns())
     all_ids = np.array([page for batch in batches for page in batch.ids], np.int64)
     sites = hash_names([site for batch in batches for site in batch.sites])
     latest = float(looks.times.max())
     grid = LookGrid(all_ids, sites, model.interval_days, latest, HISTORY_STEPS + 2)
     steps = steps_of_looks(grid, looks)
-    table = rate_features(OutlinkFeatures(steps), LinkKind.INTERNAL, grid.steps - 1)
     rows = np.searchsorted(all_ids, ids)
-    numbers = model.booster.means(table.values[rows])
-    return np.where(steps.known[rows].any(axis=1), numbers, np.nan)
+    numbers = model.booster.means(look_features(steps, grid.steps - 1).values[rows])
+    is_inside = looks.times > latest - grid.steps * grid.interval_days * DAY_SECONDS
+    counts = np.bincount(np.searchsorted(all_ids, looks.pages[is_inside]), minlength=len(all_ids))
+    intervals = steps.known[rows].sum(axis=1)
+    looks_each = np.maximum(counts[rows] / np.maximum(intervals, 1), 1.0)
+    return np.where(intervals > 0, numbers, np.nan), looks_each

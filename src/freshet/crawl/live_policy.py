@@ -33,7 +33,7 @@ from freshet.crawl.policy_state import (
 from freshet.crawl.policy_status import resume_policy
 from freshet.record.fault_isolation import isolate_faults
 from freshet.schedule.model_file import resolve_policy
-from freshet.schedule.policies import FormulaRanking, make_policy
+from freshet.schedule.policies import LINK_FORECAST_POLICY, FormulaRanking, make_policy
 from freshet.schedule.visit_steps import select_visits
 
 # Enough pages of one host and directory to learn shared events.
@@ -41,7 +41,7 @@ WARM_UP_PAGES = 8
 DEFAULT_POLICIES = {
     "freshness": "guarded-freshness",
     "changes": "guarded-changes",
-    "links": "bayes-links",
+    "links": LINK_FORECAST_POLICY,
 }
 
 

@@ -20,6 +20,7 @@ from freshet.core.json_files import (
 )
 from freshet.core.setting_checks import TREES
 from freshet.predict.forecast_scores import ForecastScores
+from freshet.predict.gain_reason import gain_reason
 
 CHANGE_MODEL_FILE = "change-model.json"
 MODEL_FORMAT, MODEL_VERSION = "freshet-change-model", 2
@@ -63,6 +64,11 @@ class ModelValidation:
         """Whether the model is better than the default forecast, beyond chance and noticeably."""
         least_gain = MIN_GAIN_SHARE * self.scores[DEFAULT_FORECAST].log_loss
         return self.gain_low > 0 and self.gain >= least_gain
+
+    @property
+    def reason(self) -> str:
+        """Say why the model is used or not."""
+        return gain_reason(self, MIN_GAIN_SHARE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,8 @@ GUARDED_POLICIES: Mapping[str, Callable[..., Policy]] = {
     "guarded-changes": partial(GuardedPolicy, objective="changes"),
     "guarded-freshness": partial(GuardedPolicy, objective="freshness"),
 }
-LINK_POLICIES: Mapping[str, Callable[..., Policy]] = {"bayes-links": LinkPolicy}
+LINK_FORECAST_POLICY = "bayes-links"
+LINK_POLICIES: Mapping[str, Callable[..., Policy]] = {LINK_FORECAST_POLICY: LinkPolicy}
 FORECASTING_POLICIES = {**GUARDED_POLICIES, **BAYES_POLICIES}
 POLICY_NAMES = (*RULE_POLICIES, *BAYES_POLICIES, *GUARDED_POLICIES)
 LINK_POLICY_NAMES = (*LINK_RULE_POLICIES, *LINK_POLICIES)

@@ -1,4 +1,4 @@
-"""The looks that are learned from."""
+"""The looks of an imagined slower crawl."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ import pytest
 from freshet.core.progress import ignore_progress
 from freshet.learning.change_model import examples as examples_module
 from freshet.learning.change_model.examples import examples_of_looks
-from freshet.learning.change_model.look_selection import latest_looks, thin_looks
+from freshet.learning.change_model.look_selection import thin_looks
 from tests.learning.change_model.look_samples import (
     DAYS,
     PAGES,
@@ -17,18 +17,6 @@ from tests.learning.change_model.look_samples import (
     page_rows,
     weekday_chances,
 )
-
-
-def test_the_latest_looks_are_read_in_bounded_memory() -> None:
-    looks = daily_looks(memoryless_chances())
-    by_page = looks.select(np.argsort(looks.pages, kind="stable"))
-    tables = [by_page.select(rows) for rows in np.array_split(np.arange(len(looks)), 7)]
-    latest, left_out = latest_looks(tables, 500)
-    assert (len(latest), left_out) == (500, len(looks) - 500)
-    assert latest.times.tolist() == looks.times[-500:].tolist()
-    everything, left_out = latest_looks(tables, 10_000)
-    assert (len(everything), left_out) == (len(looks), 0)
-    assert len(latest_looks([], 10)[0]) == 0
 
 
 def test_a_slower_crawl_finds_the_changes_of_the_looks_left_out() -> None:

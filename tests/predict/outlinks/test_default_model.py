@@ -1,5 +1,6 @@
 """The default estimators of new links."""
 
+import json
 import warnings
 from typing import Any
 
@@ -9,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import check_estimator
 
 from freshet.core.errors import BadInputError
+from freshet.core.json_files import document_digest
 from freshet.predict.outlinks.default_model import (
     LinkRateRegressor,
     NewLinkClassifier,
@@ -104,6 +106,15 @@ def test_a_damaged_model_is_refused(damage: tuple[str, str]) -> None:
     text = small_classifier().fit(sample.rows, sample.counts > 0).to_text()
     with pytest.raises(BadInputError, match="freshet learn"):
         NewLinkClassifier.from_text(text.replace(*damage, 1))
+
+
+def test_a_model_of_an_earlier_format_is_refused() -> None:
+    sample = rate_sample(100)
+    stored = json.loads(small_classifier().fit(sample.rows, sample.counts > 0).to_text())
+    assert stored.pop("digest") == document_digest(stored)
+    stored["format"] = 1
+    with pytest.raises(BadInputError, match="no NewLinkClassifier of format 2"):
+        NewLinkClassifier.from_text(json.dumps(stored | {"digest": document_digest(stored)}))
 
 
 def test_wrong_input_is_refused() -> None:

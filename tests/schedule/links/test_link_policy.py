@@ -65,6 +65,20 @@ def test_more_new_links_are_expected_later() -> None:
     assert forecast.survival[0, 1] < forecast.survival[1, 1] < forecast.survival[1, 0] == 1.0
 
 
+def test_frequent_looks_find_more_of_the_links_of_a_short_list() -> None:
+    policy = link_policy([1] * 2)
+    for day in range(20):
+        policy.learn(look([0, 1], day, [9, 9]))
+    now = START + 19 * DAY
+    ids = np.array([0, 0, 1])
+    times = np.array([(now + days * DAY).timestamp() for days in (1, 7, 7)])
+    first, second, only = policy.links_at_looks(ids, times, now)
+    assert [first, only] == policy.expected_links(ids[1:], now, np.array([1.0, 7.0]))[0].tolist()
+    assert only < first + second
+    with_room = policy.links_at_looks(ids, times, now, np.full(3, 1_000.0))
+    assert with_room[0] + with_room[1] == pytest.approx(with_room[2], rel=0.02)
+
+
 def test_the_explanation_has_expected_links_and_rates() -> None:
     policy = link_policy([1])
     for day in range(5):

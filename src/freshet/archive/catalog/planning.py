@@ -11,7 +11,12 @@ from freshet.archive.catalog.pages import parse_settings, restrict_to_live
 from freshet.archive.catalog.rows import CacheValidators, InactivePages, PageColumns
 from freshet.archive.catalog.schema import changes, facts, pages, tag_settings, tags, visits
 from freshet.archive.catalog.visit_rows import LOOK_OUTCOME_NAMES
-from freshet.core.content.measured_looks import MeasuredLooks, concatenate_looks
+from freshet.core.content.measured_looks import (
+    NO_LINK_TOTALS,
+    LinkTotals,
+    MeasuredLooks,
+    concatenate_looks,
+)
 from freshet.core.tables import VisitTable
 from freshet.core.types import Outcome
 
@@ -65,6 +70,15 @@ LOOKS: Select[Any] = (
     .outerjoin(changes, changes.c.visit_id == visits.c.id)
     .outerjoin(facts, facts.c.visit_id == visits.c.id)
     .where(pages.c.removed.is_(None), visits.c.outcome.in_(LOOK_OUTCOME_NAMES))
+    .order_by(*VISIT_ORDER)
+)
+
+LINK_TOTALS: Select[Any] = (
+    select(visits.c.page_id, visits.c.time, facts.c.links_internal + facts.c.links_external)
+    .select_from(visits)
+    .join(pages, pages.c.id == visits.c.page_id)
+    .join(facts, facts.c.visit_id == visits.c.id)
+    .where(pages.c.removed.is_(None))
     .order_by(*VISIT_ORDER)
 )
 
@@ -161,6 +175,14 @@ class PlanTables(TableStore):
         with self._read_engine.begin() as connection:
             rows = _driver_rows(connection, query)
         return _to_measured_looks(rows).in_time_order() if rows else concatenate_looks([])
+
+    def link_totals(self) -> LinkTotals:
+        """Return how many links pages that were not removed had at their looks."""
+        batches = [np.array(rows) for rows in self._visit_batches(LINK_TOTALS, 0)]
+        if not batches:
+            return NO_LINK_TOTALS
+        ids, times, links = np.concatenate(batches).T
+        return LinkTotals(ids.astype(np.int64), times, links)
 
     def _visit_batches(
         self, visit_query: Select[Any], after_visit_id: int

@@ -42,6 +42,29 @@ class MeasuredLooks:
         return self.select(np.argsort(self.times, kind="stable"))
 
 
+@dataclass(frozen=True, slots=True)
+class LinkTotals:
+    """How many links pages had at looks, in the order of page ids, and of time at each page."""
+
+    pages: PageIdArray
+    times: FloatArray
+    links: FloatArray
+
+    def known_at(self, ids: PageIdArray, time: float) -> FloatArray:
+        """Return the latest numbers of links of pages at a time, NaN if there is none.
+
+        >>> totals = LinkTotals(np.array([1, 1, 3]), np.array([0.0, 5.0, 9.0]), np.array([7, 8, 9]))
+        >>> totals.known_at(np.array([1, 2, 3]), 5.0)
+        array([ 8., nan, nan])
+        """
+        earlier = np.flatnonzero(self.times <= time)
+        if not len(earlier):
+            return np.full(len(ids), np.nan)
+        pages = self.pages[earlier]
+        latest = np.maximum(np.searchsorted(pages, ids, side="right") - 1, 0)
+        return np.where(pages[latest] == ids, self.links[earlier[latest]], np.nan)
+
+
 def concatenate_looks(parts: Sequence[MeasuredLooks]) -> MeasuredLooks:
     """Return the looks of all parts in one table; without parts it is empty."""
     parts = parts or [NO_LOOKS]
@@ -64,3 +87,4 @@ NO_LOOKS = MeasuredLooks(
     new_links=np.empty(0),
     total_words=np.empty(0),
 )
+NO_LINK_TOTALS = LinkTotals(np.empty(0, np.int64), np.empty(0), np.empty(0))

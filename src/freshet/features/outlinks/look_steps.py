@@ -7,9 +7,28 @@ import numpy as np
 from freshet.core.content.link_graph import LinkGraph
 from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.content.new_links import NewLinks
+from freshet.core.content.outlink_targets import LinkKind
 from freshet.core.content.page_steps import PageMeasures, PageSteps, UrlDepths
 from freshet.core.tables import DAY_SECONDS, PageIdArray
 from freshet.core.types import Float32Array, FloatArray, HashArray, IndexArray
+from freshet.features.outlinks.feature_table import FeatureTable, OutlinkFeatures
+from freshet.features.outlinks.rate_features import HALF_LIVES, rate_features
+
+LOOK_FEATURES = (
+    *(f"own_{name}_{span}" for name in ("hits", "links", "intervals") for span in HALF_LIVES),
+    "own_latest",
+    "own_since",
+    "own_change_rate",
+    "own_text_drop",
+    *(f"site_rate_{span}" for span in HALF_LIVES),
+    "site_latest",
+    "site_pages",
+    "text_size",
+)
+"""The features of the default model that the looks of a collection tell.
+
+The others need link sets, related pages or sizes that are not known here, or repeat these.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +89,13 @@ def steps_of_looks(grid: LookGrid, looks: MeasuredLooks) -> PageSteps:
         np.where(is_counted & ~np.isnan(changed), changed > 0, np.nan).astype(np.float32),
         (empty_graph,) * grid.steps,
     )
+
+
+def look_features(steps: PageSteps, as_of: int) -> FeatureTable:
+    """Return the features of pages at the steps of looks, as known at a step."""
+    table = rate_features(OutlinkFeatures(steps), LinkKind.INTERNAL, as_of)
+    columns = [table.names.index(name) for name in LOOK_FEATURES]
+    return FeatureTable(LOOK_FEATURES, table.values[:, columns])
 
 
 def _sums(cells: PageIdArray, values: FloatArray, shape: tuple[int, int]) -> Float32Array:

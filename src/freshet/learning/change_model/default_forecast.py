@@ -1,16 +1,16 @@
 """What the default forecast said before each look of a history, never having seen later ones."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.archive.catalog.rows import PageColumns
 from freshet.core.clock import from_epoch
 from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.progress import ProgressCallback
-from freshet.core.tables import PageTable, VisitTable, hash_names
+from freshet.core.tables import PageTable, VisitTable
 from freshet.core.types import FloatArray
+from freshet.learning.collection_looks import look_visits
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.page_states import ranks_within_groups
 from freshet.schedule.policies import make_policy
@@ -44,24 +44,6 @@ def default_chances(
             policy.learn(batch)
         progress(end, len(looks))
     return chances
-
-
-def look_visits(looks: MeasuredLooks) -> VisitTable:
-    """Return looks as the visits that a policy learns."""
-    all_true, unknown = np.ones(len(looks), np.bool_), np.full(len(looks), -1, np.int32)
-    pages = looks.pages.astype(np.int64)
-    return VisitTable(pages, looks.times, all_true, looks.measured, looks.changed, unknown)
-
-
-def concatenate_page_columns(batches: Iterable[PageColumns]) -> PageTable:
-    """Return pages as the table that a policy takes, all of the same importance."""
-    columns = list(batches)
-    ids = np.array([page for batch in columns for page in batch.ids], np.int64)
-    hosts, sites, directories = (
-        hash_names([name for batch in columns for name in getattr(batch, group)])
-        for group in ("hosts", "sites", "directories")
-    )
-    return PageTable(ids, hosts, sites, directories, np.ones(len(ids)), np.full(len(ids), np.nan))
 
 
 def _without_repeated_pages(visits: VisitTable, start: int, end: int) -> Iterator[NDArray[np.intp]]:

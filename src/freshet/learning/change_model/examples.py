@@ -17,11 +17,9 @@ from freshet.core.progress import ProgressCallback
 from freshet.core.tables import HOUR_SECONDS, BoolArray, PageTable
 from freshet.core.types import FloatArray, IndexArray
 from freshet.features.visit_features import COLLECTION_FEATURE_NAMES, FeatureArray, VisitFeatures
-from freshet.learning.change_model.default_forecast import (
-    concatenate_page_columns,
-    default_chances,
-)
-from freshet.learning.change_model.look_selection import latest_looks, thin_looks
+from freshet.learning.change_model.default_forecast import default_chances
+from freshet.learning.change_model.look_selection import thin_looks
+from freshet.learning.collection_looks import concatenate_page_columns, latest_looks
 from freshet.predict.chance_correction import CorrectionExamples
 from freshet.predict.change_model import LookSummary
 from freshet.schedule.page_states import ranks_within_groups

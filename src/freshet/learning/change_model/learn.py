@@ -19,7 +19,7 @@ from freshet.learning.change_model.examples import (
 )
 from freshet.learning.change_model.validation import validate_candidates
 from freshet.predict.chance_correction import CorrectionExamples
-from freshet.predict.change_model import MIN_GAIN_SHARE, ChangeModel
+from freshet.predict.change_model import ChangeModel
 from freshet.predict.stored_correction import digest_of, save_examples
 from freshet.record.collection_store import MODELS_FOLDER, CollectionStore
 from freshet.schedule.policies import FORECASTING_POLICIES
@@ -129,16 +129,7 @@ def _first_later_time(examples: ChangeExamples) -> float:
 
 def describe_result(model: ChangeModel) -> LearningResult:
     """Say whether a crawl will use a model, and why."""
-    validation = model.validation
-    if validation.is_better:
-        why = "on later looks that it had not seen, it was better than the default forecast"
-    elif validation.gain <= 0:
-        why = "on later looks that it had not seen, it was worse than the default forecast"
-    elif validation.gain_low <= 0:
-        why = "on later looks that it had not seen, its gain may be chance (the interval reaches 0)"
-    else:
-        why = f"on later looks that it had not seen, its gain was below {MIN_GAIN_SHARE:.0%}"
-    return LearningResult(model, validation.is_better, why)
+    return LearningResult(model, model.validation.is_better, model.validation.reason)
 
 
 def default_policy_name(settings: Settings) -> str:

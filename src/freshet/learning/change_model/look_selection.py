@@ -1,32 +1,15 @@
-"""The looks that are learned from: the latest ones, and those of an imagined slower crawl."""
+"""The looks of an imagined slower crawl."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.content.measured_looks import MeasuredLooks, concatenate_looks
+from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.types import FloatArray
 
 # A page of the slower crawl is looked at this many times less often.
 LEAST_SLOWNESS, MOST_SLOWNESS = 2.0, 16.0
-
-
-def latest_looks(tables: Iterable[MeasuredLooks], limit: int) -> tuple[MeasuredLooks, int]:
-    """Return the latest looks of tables in time order, and how many older ones were left out.
-
-    No more than about twice the limit are in memory at a time.
-    """
-    looks, total = concatenate_looks([]), 0
-    parts: list[MeasuredLooks] = []
-    for table in tables:
-        parts.append(table)
-        total += len(table)
-        if sum(map(len, parts)) > limit:
-            looks, parts = _latest([looks, *parts], limit), []
-    looks = _latest([looks, *parts], limit)
-    return looks, total - len(looks)
 
 
 def thin_looks(looks: MeasuredLooks, seed: int) -> MeasuredLooks:
@@ -60,13 +43,6 @@ def thin_looks(looks: MeasuredLooks, seed: int) -> MeasuredLooks:
         dice=np.fmin.reduceat(until.dice, starts),
         new_links=_sums(until.new_links, starts),
     ).in_time_order()
-
-
-def _latest(parts: list[MeasuredLooks], limit: int) -> MeasuredLooks:
-    looks = concatenate_looks(parts)
-    if len(looks) > limit:
-        looks = looks.select(np.argpartition(looks.times, -limit)[-limit:])
-    return looks.in_time_order()
 
 
 def _sums(values: FloatArray, starts: NDArray[np.intp]) -> FloatArray:

@@ -6,22 +6,20 @@ import numpy as np
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.core.clock import from_epoch
-from freshet.core.content.measured_looks import MeasuredLooks
-from freshet.core.content.outlink_targets import LinkKind
+from freshet.core.content.measured_looks import NO_LINK_TOTALS, LinkTotals, MeasuredLooks
 from freshet.core.errors import FreshetError
 from freshet.core.tables import DAY_SECONDS, BoolArray, PageTable
 from freshet.core.types import Float32Array, FloatArray, IndexArray
-from freshet.features.outlinks.feature_table import OutlinkFeatures
-from freshet.features.outlinks.look_steps import LookGrid, steps_of_looks
-from freshet.features.outlinks.rate_features import rate_features
-from freshet.learning.change_model.default_forecast import concatenate_page_columns
-from freshet.learning.change_model.look_selection import latest_looks
+from freshet.features.outlinks.look_steps import LookGrid, look_features, steps_of_looks
+from freshet.learning.collection_looks import concatenate_page_columns, latest_looks
 from freshet.predict.outlinks.link_model import LinkSummary
 
 MAX_LINK_LOOKS = 3_000_000
 # Weeks are learned from if there are enough of them, else days.
 INTERVAL_DAYS, MIN_STEPS, MAX_STEPS = (7.0, 1.0), 8, 30
 MIN_COUNTED, MIN_WITH_LINKS = 300, 40
+# With fewer sites, pages stand for sites in folds and samples.
+MIN_SITES = 10
 
 
 class TooFewLinksError(FreshetError):
@@ -50,6 +48,10 @@ class LinkExamples:
         columns = (getattr(self, name)[chosen] for name in self.__slots__[1:])
         return LinkExamples(self.grid, *columns)
 
+    def groups(self) -> IndexArray:
+        """Return the sites, or the pages if there are few sites."""
+        return self.sites if len(np.unique(self.sites)) >= MIN_SITES else self.rows
+
     def summary(self) -> LinkSummary:
         """Return how many intervals there are, and from when to when."""
         bounds, length = self.grid.bounds, self.grid.interval_days * DAY_SECONDS
@@ -64,11 +66,12 @@ class LinkExamples:
 
 @dataclass(frozen=True, slots=True)
 class CollectionLinks:
-    """The pages and looks of a collection, and the examples made of them."""
+    """The pages and looks of a collection, the examples made of them, and the links of pages."""
 
     pages: PageTable
     looks: MeasuredLooks
     examples: LinkExamples
+    link_totals: LinkTotals = NO_LINK_TOTALS
 
 
 def gather_links(catalog: Catalog) -> CollectionLinks:
@@ -76,7 +79,7 @@ def gather_links(catalog: Catalog) -> CollectionLinks:
     pages = concatenate_page_columns(catalog.all_page_columns())
     looks, _ = latest_looks(catalog.look_tables(), MAX_LINK_LOOKS)
     looks = looks.select(np.isin(looks.pages, pages.ids))
-    return CollectionLinks(pages, looks, link_examples(pages, looks))
+    return CollectionLinks(pages, looks, link_examples(pages, looks), catalog.link_totals())
 
 
 def link_examples(pages: PageTable, looks: MeasuredLooks) -> LinkExamples:
@@ -102,13 +105,12 @@ def link_examples(pages: PageTable, looks: MeasuredLooks) -> LinkExamples:
 
 def _examples_of_grid(grid: LookGrid, looks: MeasuredLooks) -> LinkExamples:
     steps = steps_of_looks(grid, looks)
-    features = OutlinkFeatures(steps)
     sites = np.unique(grid.sites, return_inverse=True)[1].astype(np.int32)
     parts = []
     for step in range(2, grid.steps):
         counts = steps.new_links.internal[:, step]
         rows = np.flatnonzero(~np.isnan(counts)).astype(np.int32)
-        table = rate_features(features, LinkKind.INTERNAL, step - 1).values[rows]
+        table = look_features(steps, step - 1).values[rows]
         numbers = np.full(len(rows), step, np.int32)
         parts.append((rows, numbers, sites[rows], table, counts[rows].astype(np.float64)))
     columns = (np.concatenate(column) for column in zip(*parts, strict=True))

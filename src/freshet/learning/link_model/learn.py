@@ -6,8 +6,9 @@ from datetime import datetime
 import numpy as np
 
 from freshet.core.errors import UsageError
+from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.types import FloatArray
-from freshet.features.outlinks.rate_features import RATE_FEATURES
+from freshet.features.outlinks.look_steps import LOOK_FEATURES
 from freshet.learning.link_model.examples import (
     CollectionLinks,
     LinkExamples,
@@ -16,14 +17,13 @@ from freshet.learning.link_model.examples import (
 )
 from freshet.learning.link_model.validation import validate_links
 from freshet.predict.boosted_correction import check_installed
-from freshet.predict.outlinks.cross_boosting import BoosterSettings
+from freshet.predict.outlinks.cross_boosting import MAX_ROWS, BoosterSettings, choose_rows
 from freshet.predict.outlinks.link_model import LinkModel
 from freshet.predict.outlinks.outcome_family import OutcomeKind
 from freshet.predict.outlinks.shrunk_booster import ShrunkBooster, fit_shrunk_booster
 from freshet.record.collection_store import MODELS_FOLDER, CollectionStore
 
 VALIDATED_SHARE = 0.25
-MAX_TRAINED = 200_000
 ROUNDS = 300
 SEED = 1
 
@@ -37,7 +37,9 @@ class LinkLearningResult:
     why: str
 
 
-def learn_links(collection: CollectionStore) -> LinkLearningResult:
+def learn_links(
+    collection: CollectionStore, *, progress: ProgressCallback = ignore_progress
+) -> LinkLearningResult:
     """Learn how many new links pages will bring, and store the model in the collection.
 
     It is validated on the last quarter of the intervals against the default forecast and the rules
@@ -46,18 +48,19 @@ def learn_links(collection: CollectionStore) -> LinkLearningResult:
     """
     try:
         check_installed()
-        model = train_link_model(gather_links(collection.catalog), collection.clock.now())
+        links = gather_links(collection.catalog)
+        model = train_link_model(links, collection.clock.now(), progress)
     except (TooFewLinksError, UsageError) as error:
         return LinkLearningResult(None, False, str(error))
+    # A caller that was asked to stop meanwhile raises an error here, and the old model stays.
+    progress(len(links.looks), len(links.looks))
     model.save(collection.path / MODELS_FOLDER)
-    if model.validation.is_better:
-        why = "it is better than the default forecast on looks that it did not see"
-    else:
-        why = "on looks that it did not see, it is not better than the default forecast for sure"
-    return LinkLearningResult(model, model.validation.is_better, why)
+    return LinkLearningResult(model, model.validation.is_better, model.validation.reason)
 
 
-def train_link_model(collection: CollectionLinks, now: datetime) -> LinkModel:
+def train_link_model(
+    collection: CollectionLinks, now: datetime, progress: ProgressCallback = ignore_progress
+) -> LinkModel:
     """Return the model, validated on the last quarter of the intervals and trained on all."""
     examples = collection.examples
     last_step = int(examples.steps.max())
@@ -67,24 +70,26 @@ def train_link_model(collection: CollectionLinks, now: datetime) -> LinkModel:
         raise TooFewLinksError("no new links were found in the latest intervals")
     earlier, later = examples.select(~is_later), examples.select(is_later)
     expected: FloatArray = _fit(earlier).means(later.features)
-    validation = validate_links(collection, later, expected, SEED)
+    validation = validate_links(collection, later, expected, SEED, progress)
     return LinkModel(
         examples.grid.interval_days, examples.summary(), validation, _fit(examples), now
     )
 
 
 def _fit(examples: LinkExamples) -> ShrunkBooster:
-    """Return the default model of the number of new links; of many examples some are chosen."""
-    if len(examples) > MAX_TRAINED:
-        chosen = np.zeros(len(examples), np.bool_)
-        order = np.random.default_rng(SEED).permutation(len(examples))
-        chosen[order[:MAX_TRAINED]] = True
-        examples = examples.select(chosen)
+    """Return the default model of the number of new links; of many examples some are chosen.
+
+    It serves the sites that it is fitted to. So its result is not drawn to the plain mean of the
+    past, as that of ``NewLinkRegressor`` is for sites that were not seen.
+    """
+    chosen = np.zeros(len(examples), np.bool_)
+    chosen[choose_rows(len(examples), MAX_ROWS, SEED)] = True
+    examples = examples.select(chosen)
     return fit_shrunk_booster(
         examples.features,
         examples.new_links,
-        tuple(RATE_FEATURES),
+        LOOK_FEATURES,
         OutcomeKind.COUNT,
-        examples.sites,
-        BoosterSettings(rounds=ROUNDS, seed=SEED),
+        examples.groups(),
+        BoosterSettings(rounds=ROUNDS, seed=SEED, plain_weight=0.0),
     ).model

@@ -7,10 +7,11 @@ import numpy as np
 
 from freshet.core.clock import from_epoch
 from freshet.core.content.measured_looks import MeasuredLooks
+from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.tables import VisitTable
 from freshet.core.types import FloatArray, IndexArray
-from freshet.features.outlinks.rate_features import RATE_FEATURES
-from freshet.learning.change_model.default_forecast import look_visits
+from freshet.features.outlinks.look_steps import LOOK_FEATURES
+from freshet.learning.collection_looks import look_visits
 from freshet.learning.link_model.examples import CollectionLinks, LinkExamples
 from freshet.predict.forecast_scores import area_under_curve
 from freshet.predict.outlinks.link_model import (
@@ -20,32 +21,32 @@ from freshet.predict.outlinks.link_model import (
     LinkValidation,
 )
 from freshet.schedule.links.link_policy import LinkPolicy
-from freshet.schedule.policies import make_policy
+from freshet.schedule.policies import LINK_FORECAST_POLICY, make_policy
 from freshet.schedule.visit_steps import select_visits
 
 PREVIOUS_LINKS, MEAN_LINKS, LINK_RATE = "NNL-Pr", "NNL-Av", "LCR-history"
-LINK_FORECAST_POLICY = "bayes-links"
 LEAST_EXPECTED = 0.01
 RESAMPLES, LOW_SHARE, HIGH_SHARE = 500, 0.025, 0.975
-# With fewer sites, pages are resampled instead of sites.
-MIN_SITES = 10
 
 
 def validate_links(
-    collection: CollectionLinks, later: LinkExamples, expected: FloatArray, seed: int
+    collection: CollectionLinks,
+    later: LinkExamples,
+    expected: FloatArray,
+    seed: int,
+    progress: ProgressCallback = ignore_progress,
 ) -> LinkValidation:
     """Return how well expected numbers do, against the default forecast and the history rules."""
     by_name = {
         LEARNED_LINKS: expected,
-        DEFAULT_LINK_FORECAST: default_expected_links(collection, later),
+        DEFAULT_LINK_FORECAST: default_expected_links(collection, later, progress),
         **_history_rules(later),
     }
     scores = {name: link_scores(numbers, later.new_links) for name, numbers in by_name.items()}
     gains = deviances(by_name[DEFAULT_LINK_FORECAST], later.new_links) - deviances(
         expected, later.new_links
     )
-    has_sites = len(np.unique(later.sites)) >= MIN_SITES
-    low, high = _mean_interval(gains, later.sites if has_sites else later.rows, seed)
+    low, high = _mean_interval(gains, later.groups(), seed)
     return LinkValidation(later.summary(), scores, float(gains.mean()), low, high)
 
 
@@ -74,10 +75,16 @@ def deviances(expected: FloatArray, counts: FloatArray) -> FloatArray:
     return losses
 
 
-def default_expected_links(collection: CollectionLinks, later: LinkExamples) -> FloatArray:
-    """Return what the default forecast expected at the start of each interval.
+def default_expected_links(
+    collection: CollectionLinks,
+    later: LinkExamples,
+    progress: ProgressCallback = ignore_progress,
+) -> FloatArray:
+    """Return what the default forecast expected the looks of each interval to find, at its start.
 
-    The policy learns the looks in the order of time, and never one of the interval or later.
+    The policy learns the looks in the order of time, and never one of the interval or later. It is
+    told when the looks of the interval are, and how many links each page has at the start, where
+    that is known, as in a forecast.
     """
     policy = make_policy(LINK_FORECAST_POLICY, live=True)
     if not isinstance(policy, LinkPolicy):
@@ -88,18 +95,24 @@ def default_expected_links(collection: CollectionLinks, later: LinkExamples) -> 
     expected, learned = np.zeros(len(later)), 0
     for step in np.unique(later.steps).tolist():
         start = float(grid.bounds[step - 1])
-        end = int(np.searchsorted(looks.times, start, side="right"))
-        policy.learn(select_visits(visits, np.arange(learned, end)))
-        learned = end
+        first, end = np.searchsorted(looks.times, grid.bounds[step - 1 : step + 1], side="right")
+        policy.learn(select_visits(visits, np.arange(learned, first)))
+        learned = int(first)
         chosen = later.steps == step
-        horizon = np.array([grid.interval_days])
         ids = grid.ids[later.rows[chosen]]
-        expected[chosen] = policy.expected_links(ids, from_epoch(start), horizon)[:, 0]
+        interval_looks = looks.select(slice(first, end))
+        interval_looks = interval_looks.select(np.isin(interval_looks.pages, ids))
+        interval_looks = interval_looks.select(np.argsort(interval_looks.pages, kind="stable"))
+        pages = interval_looks.pages.astype(np.int64)
+        page_links = collection.link_totals.known_at(pages, start)
+        found = policy.links_at_looks(pages, interval_looks.times, from_epoch(start), page_links)
+        expected[chosen] = np.bincount(np.searchsorted(ids, pages), found, len(ids))
+        progress(int(end), len(looks))
     return expected
 
 
 def _history_rules(examples: LinkExamples) -> Mapping[str, FloatArray]:
-    names = list(RATE_FEATURES)
+    names = list(LOOK_FEATURES)
 
     def column(name: str) -> FloatArray:
         return np.nan_to_num(examples.features[:, names.index(name)].astype(np.float64))

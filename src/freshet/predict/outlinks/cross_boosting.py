@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freshet.core.extras import OptionalPackage
 from freshet.core.tables import BoolArray
@@ -17,6 +18,8 @@ ROUND_STEP = 10
 # Larger trees must lower the loss by this share, or the smaller ones are kept.
 MIN_GAIN = 0.02
 MIN_PARALLEL_ROWS = 200_000
+# The most rows that the default models of new links are fitted to.
+MAX_ROWS = 200_000
 PARAMETERS = {
     "learning_rate": 0.05,
     "feature_fraction": 0.5,
@@ -165,6 +168,13 @@ def assign_folds(groups: IndexArray, settings: BoosterSettings) -> IndexArray:
     count = min(settings.folds, len(names))
     order = np.random.default_rng(settings.seed).permutation(len(names))
     return (order % max(count, 1))[indices].astype(np.int32)
+
+
+def choose_rows(count: int, limit: int, seed: int) -> NDArray[np.intp]:
+    """Return the rows that are fitted to: all, or as many as the limit at random, in order."""
+    if count <= limit:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, limit, replace=False))
 
 
 def tree_scores(trees: str, rows: Float32Array) -> FloatArray:

@@ -22,7 +22,12 @@ from freshet.predict.calibration_curve import (
     fit_platt_curve,
 )
 from freshet.predict.outlinks.booster_document import booster_document, booster_from_document
-from freshet.predict.outlinks.cross_boosting import TREE_SIZES, BoosterSettings
+from freshet.predict.outlinks.cross_boosting import (
+    MAX_ROWS,
+    TREE_SIZES,
+    BoosterSettings,
+    choose_rows,
+)
 from freshet.predict.outlinks.f1_threshold import f1_threshold
 from freshet.predict.outlinks.outcome_family import OutcomeFamily, OutcomeKind
 from freshet.predict.outlinks.shrunk_booster import (
@@ -31,8 +36,7 @@ from freshet.predict.outlinks.shrunk_booster import (
     fit_shrunk_booster,
 )
 
-FORMAT = 1
-MAX_ROWS = 200_000
+FORMAT = 2
 # On sites that were not seen, plain shares of the past hold better than details of the history do.
 UNSEEN_SITE_WEIGHT = 0.7
 SHARES = OutcomeFamily(OutcomeKind.SHARE)
@@ -107,10 +111,7 @@ class ShrunkLinkModel(BaseEstimator):
 
     def _fit_model(self, rows: Float32Array, outcomes: FloatArray, groups: Any) -> ShrunkBoosterFit:
         group_ids = self._group_ids(groups, len(rows))
-        chosen = np.arange(len(rows))
-        if len(rows) > self.max_rows:
-            rng = np.random.default_rng(self.random_state)
-            chosen = np.sort(rng.choice(len(rows), self.max_rows, replace=False))
+        chosen = choose_rows(len(rows), self.max_rows, self.random_state)
         settings = BoosterSettings(
             sizes=TREE_SIZES[1:] if groups is None else TREE_SIZES,
             rounds=self.rounds,

@@ -17,6 +17,7 @@ from freshet.core.json_files import (
     to_json,
     write_json_object,
 )
+from freshet.predict.gain_reason import gain_reason
 from freshet.predict.outlinks.booster_document import booster_document, booster_from_document
 from freshet.predict.outlinks.outcome_family import OutcomeKind
 from freshet.predict.outlinks.shrunk_booster import ShrunkBooster
@@ -71,10 +72,19 @@ class LinkValidation:
     @property
     def is_better(self) -> bool:
         """Whether the model is better than the default forecast beyond chance, and than rules."""
-        learned = self.scores[LEARNED_LINKS].deviance
         least_gain = MIN_DEVIANCE_SHARE * self.scores[DEFAULT_LINK_FORECAST].deviance
-        is_best = learned <= min(scores.deviance for scores in self.scores.values())
-        return is_best and self.gain_low > 0 and self.gain >= least_gain
+        return not self.better_rule and self.gain_low > 0 and self.gain >= least_gain
+
+    @property
+    def better_rule(self) -> str:
+        """Return the best of the baselines if its deviance is lower than the model's, else ''."""
+        best = min(self.scores, key=lambda name: self.scores[name].deviance)
+        return best if self.scores[best].deviance < self.scores[LEARNED_LINKS].deviance else ""
+
+    @property
+    def reason(self) -> str:
+        """Say why the model is used or not."""
+        return gain_reason(self, MIN_DEVIANCE_SHARE, self.better_rule)
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,27 @@ class LinkPolicy(RankingRule):
         ]
         return np.stack(columns, axis=1) if columns else np.empty((len(rows), 0))
 
+    def links_at_looks(
+        self,
+        pages: PageIdArray,
+        times: FloatArray,
+        now: datetime,
+        page_links: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return the new links that each of some later looks finds, as expected now.
+
+        The looks are in the order of pages, and of time at each page; all pages are known. A look
+        finds what has come since the look before; ``page_links`` is as in ``expected_links``, a
+        number per look.
+        """
+        self._fit_if_due(to_epoch(now), growth=1.0)
+        rows = self.page_states.known_rows(pages)
+        ages = self.page_states.days_since_look(rows, to_epoch(now), never=0.0)
+        is_first = np.diff(pages, prepend=-1) != 0
+        gaps = np.diff(times, prepend=0.0)
+        gaps = np.where(is_first, times - to_epoch(now), gaps) / DAY_SECONDS
+        return self.rates.expected_links(rows, gaps + np.where(is_first, ages, 0.0), page_links)
+
     def link_rates(self, pages: PageIdArray, page_links: FloatArray) -> FloatArray:
         """Return the expected number of new links per day of pages with so many links."""
         return self.rates.found_rates(self.page_states.known_rows(pages), page_links)

@@ -8,8 +8,8 @@ content has no forecast; the reason is shown instead. Nor have imported pages, b
 
 The last column is the number of new links that a look at that time is expected to find: links that
 the page never had before. It counts from the last look, or from now before the first one. If
-`freshet learn` has learned a model of new links that is better than the default forecast, it is
-that of the model, and the model is named.
+`freshet learn` has learned a model of new links that is better than the default forecast and no
+worse than rules that repeat the past, it is that of the model, and the model is named.
 """
 
 from freshet.cli.options import (

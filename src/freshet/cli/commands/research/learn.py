@@ -13,7 +13,7 @@ the new links of the page and of other pages of its site in past weeks, or in pa
 few weeks. It is tested on the last quarter of the weeks against the default forecast, the previous
 week (NNL-Pr), the mean of the past weeks (NNL-Av), and the share of past weeks with a new link
 (LCR-history). `forecast` uses it for expected new links only if it is better than the default
-forecast beyond chance. It needs the extra `learning`.
+forecast beyond chance, and no worse than each of the three rules. It needs the extra `learning`.
 """
 
 from typing import Annotated
@@ -35,9 +35,10 @@ from freshet.predict.change_model import (
     DEFAULT_FORECAST,
     ChangeModel,
     LookSummary,
+    ModelValidation,
     score_name,
 )
-from freshet.predict.outlinks.link_model import DEFAULT_LINK_FORECAST
+from freshet.predict.outlinks.link_model import DEFAULT_LINK_FORECAST, LinkValidation
 from freshet.record.collection_store import CollectionStore
 
 app = new_app()
@@ -69,7 +70,7 @@ def learn(
         interruptible(bar) as report_progress,
     ):
         result = learn_changes(store, estimators=names, progress=report_progress)
-        links = learn_links(store)
+        links = learn_links(store, progress=report_progress)
     if as_json:
         print_json(_document(result) | {"links": _link_document(links)})
         return
@@ -123,12 +124,13 @@ def _print_links(result: LinkLearningResult) -> None:
         for name, scores in validation.scores.items()
     ]
     print_table(("new links by", "deviance", "absolute error", "AUC"), rows)
-    print_text(
-        f"Its deviance is {validation.gain:.4f} lower than that of the {DEFAULT_LINK_FORECAST} "
-        f"(95 %: {validation.gain_low:.4f} to {validation.gain_high:.4f})."
+    print_text(_gain_text("deviance", validation))
+    verdict = (
+        "'freshet forecast' uses the learned model of new links from now on"
+        if result.used
+        else f"'freshet forecast' uses the {DEFAULT_LINK_FORECAST} of new links"
     )
-    verdict = "Forecasts use it" if result.used else "Forecasts do not use it"
-    print_text(f"{verdict}: {result.why}.")
+    print_text(f"{verdict}. Reason: {result.why}.")
 
 
 def _print_model(model: ChangeModel, result: LearningResult) -> None:
@@ -147,18 +149,22 @@ def _print_model(model: ChangeModel, result: LearningResult) -> None:
     print_table(("forecast", "log-loss", "AUC", "Brier score"), rows)
     if len(validation.scores) > len(BASELINES) + 1:
         print_text(f"The best estimator is {score_name(model.estimator)}.")
-    direction = "lower" if validation.gain >= 0 else "higher"
-    print_text(
-        f"Its log-loss is {abs(validation.gain):.4f} {direction} than that of the "
-        f"{DEFAULT_FORECAST} (95 % interval of the gain: {validation.gain_low:.4f} to "
-        f"{validation.gain_high:.4f})."
-    )
+    print_text(_gain_text("log-loss", validation))
     verdict = (
         f"The crawl and 'freshet forecast' use the {score_name(model.estimator)} from now on"
         if result.used
         else f"No model is better yet: the crawl and 'freshet forecast' use the {DEFAULT_FORECAST}"
     )
     print_text(f"{verdict}. Reason: {result.why}.")
+
+
+def _gain_text(measure: str, validation: ModelValidation | LinkValidation) -> str:
+    direction = "lower" if validation.gain >= 0 else "higher"
+    return (
+        f"Its {measure} is {abs(validation.gain):.4f} {direction} than that of the "
+        f"{DEFAULT_FORECAST} (95 % interval of the gain: {validation.gain_low:.4f} to "
+        f"{validation.gain_high:.4f})."
+    )
 
 
 def _summary_text(looks: LookSummary) -> str:
