@@ -1,15 +1,19 @@
 """The commands learn and related."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from freshet.cli.commands.research import learn as learn_command
 from freshet.collection.collection import Collection
 from freshet.core.extras import OptionalPackage
+from freshet.learning.link_model.learn import LinkLearningResult, train_link_model
 from freshet.predict import boosted_correction, change_model
 from freshet.predict.change_model import CHANGE_MODEL_FILE
 from tests.cli.cli_runs import Run
 from tests.learning.change_model.look_samples import add_looks, daily_looks, weekday_chances
+from tests.learning.link_model.test_link_learning import NOW, links_of, steady_numbers
 from tests.reference import missing_keys
 
 
@@ -54,6 +58,21 @@ def test_a_model_that_is_not_better_is_no_error(
     assert result.code == 0
     assert "No model is better yet: the crawl and 'freshet forecast' use the default" in result.out
     assert "its gain was below" in result.out
+
+
+@pytest.mark.usefixtures("empty")
+def test_a_worse_model_of_new_links_has_a_higher_deviance(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("freshet.learning.link_model.learn.ROUNDS", 10)
+    model = train_link_model(links_of(steady_numbers()), NOW)
+    validation = replace(model.validation, gain=-0.039, gain_low=-0.05, gain_high=-0.02)
+    result = LinkLearningResult(replace(model, validation=validation), False, validation.reason)
+    monkeypatch.setattr(learn_command, "learn_links", lambda *_, **__: result)
+    output = run("learn").out
+    assert "Its deviance is 0.0390 higher than that of the default forecast" in output
+    assert "'freshet forecast' uses the default forecast of new links. Reason: on later" in output
+    assert "it was no better than the default forecast." in output
 
 
 def test_a_missing_package_is_named_before_anything_is_read(
