@@ -7,10 +7,16 @@ left unchanged.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
+from experiments.content_change.evaluation import ComparisonRow, ForecastRow
 from experiments.content_change.expected_figures import StoredFigures
 from experiments.content_change.planted_leader import PLANTED
 from experiments.content_change.protocol import SELECTIONS
-from experiments.content_change.required_figures import bounded_figures
+from experiments.content_change.required_figures import (
+    BOUNDS,
+    P_VALUE,
+    FigureBound,
+    bounded_figures,
+)
 from experiments.content_change.sweeps import EXPERT_COUNT, TRAINING_SIZE
 from experiments.document_tables import replace_tables
 
@@ -45,17 +51,28 @@ def source_lines(figures: StoredFigures) -> Lines:
 def bound_lines(figures: StoredFigures) -> Lines:
     """Yield what is required, the figure here, and whether it is met."""
     yield "data", "label", "filter", "method", "figure", "required", "ours", "met"
-    for bound, value in bounded_figures(figures.bounds, figures.result):
+    for bound, row in bounded_figures(BOUNDS, figures.result):
         against = f"{bound.against} {bound.against_selection}".strip()
         sign = AT_MOST if bound.is_upper else AT_LEAST
-        shown = points if bound.measure == "difference" else share
         yield (
             bound.data, bound.label, whole_percent(bound.filter),
             f"{bound.method} {bound.selection}".strip(),
             f"{MEASURES[bound.measure]} {against}".strip(),
-            f"{sign} {shown(bound.bound)}{' (goal)' if bound.goal else ''}",
-            shown(value), "yes" if bound.is_met(value) else "**no**",
+            f"{sign} {_shown(bound, bound.bound)}{' (goal)' if bound.goal else ''}",
+            _bounded_value(bound, row), "yes" if bound.is_met(row) else "**no**",
         )  # fmt: skip
+
+
+def _shown(bound: FigureBound, value: float) -> str:
+    return points(value) if bound.measure == "difference" else share(value)
+
+
+def _bounded_value(bound: FigureBound, row: ForecastRow | ComparisonRow) -> str:
+    """Return the figure as text; a p-value has the difference that it belongs to."""
+    text = _shown(bound, bound.value(row))
+    if bound.measure == P_VALUE and isinstance(row, ComparisonRow):
+        return f"{text} ({points(row.difference)})"
+    return text
 
 
 def paper_lines(figures: StoredFigures) -> Lines:

@@ -1,4 +1,4 @@
-"""The stored figures: the pages with their digests, required bounds, and the tables of results."""
+"""The stored figures: pages with their digests, the paper's values, and the tables of results."""
 
 import json
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from experiments.content_change.required_figures import FigureBound, PaperValue
+from experiments.content_change.required_figures import PaperValue
 from experiments.content_change.result_tables import ROW_TYPES, ExperimentResult, merge_results
 from freshet.core.content.content_grid import ContentGrid
 from freshet.engine.result_cache import batch_digest
@@ -28,11 +28,10 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoredFigures:
-    """All stored figures, and what they are held against."""
+    """All stored figures, and the values of the paper beside them."""
 
     sources: tuple[SourceRecord, ...] = ()
     result: ExperimentResult = field(default_factory=ExperimentResult)
-    bounds: tuple[FigureBound, ...] = ()
     paper: tuple[PaperValue, ...] = ()
 
 
@@ -68,16 +67,14 @@ def read_figures(path: Path = EXPECTED) -> StoredFigures:
         for name, row_type in ROW_TYPES.items()
     }
     sources = tuple(SourceRecord(**record) for record in stored["sources"])
-    bounds = tuple(FigureBound(**bound) for bound in stored.get("bounds", ()))
     paper = tuple(PaperValue(**value) for value in stored.get("paper", ()))
-    return StoredFigures(sources, ExperimentResult(**tables), bounds, paper)
+    return StoredFigures(sources, ExperimentResult(**tables), paper)
 
 
 def save_figures(figures: StoredFigures, path: Path = EXPECTED) -> None:
     """Write the figures, a line for each record."""
     tables = {
         "sources": figures.sources,
-        "bounds": figures.bounds,
         "paper": figures.paper,
         **figures.result.tables(),
     }
