@@ -1,10 +1,9 @@
 """The features of new links in plain Python, page by page, for ``benchmarks.outlink_features``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from benchmarks.outlink_world import GeneratedLinks
 from freshet.core.content.new_links import PageLinks
 from freshet.core.types import Float32Array, FloatArray
 from freshet.features.outlinks.base_features import text_quality
@@ -16,20 +15,20 @@ LinkSets = list[set[int]]
 Series = dict[str, FloatArray]
 
 
-def plain_table(features: OutlinkFeatures) -> Float32Array:
+def plain_table(features: OutlinkFeatures, links: Sequence[PageLinks]) -> Float32Array:
     """Return the table of all features at the last step, by loops over pages and sets of links.
 
-    Ranks and groups of vector dimensions are taken from ``features``.
+    ``links`` are those of each step. Ranks and groups of vector dimensions are taken from
+    ``features``.
     """
     steps = features.steps
     step_count = steps.step_count
-    links = GeneratedLinks(steps.page_count)
     series = _read_series(features)
     for name in ("internal", "external"):
         series[f"new_{name}_links"] = np.full((steps.page_count, step_count), np.nan)
     previous: dict[str, LinkSets] = {}
-    for step in range(step_count):
-        for name, sets in _link_sets(links.at_step(step)[0], steps.page_count).items():
+    for step, step_links in enumerate(links):
+        for name, sets in _link_sets(step_links, steps.page_count).items():
             if step:
                 pairs = zip(sets, previous[name], strict=True)
                 series[f"new_{name}_links"][:, step] = [len(now - before) for now, before in pairs]

@@ -3,18 +3,17 @@
 Required: 200,000 pairs of series of length 50 a second with time warping, and 1,000,000 with the
 cross-correlation over all lags. The lines of experts are the choice of 20 experts for each of 5,000
 generated pages, against the plain comparison of the words of a few pages with those of all others.
-The memory is the peak of the process after that, against a limit of 2 GB. The last line is the
-approximate search for similar words among 20,000 pages; its reference is the
-exact search, and its recall is in its name.
+The memory is the peak of the process after that, its generated pages included, against a limit of
+2 GB. The last line is the approximate search for similar words among 20,000 pages; its reference is
+the exact search, and its recall is in its name.
 """
 
-import resource
 from collections.abc import Callable
 from statistics import median
-from time import process_time
 
 import numpy as np
 
+from benchmarks.neighbours_cpu import cpu_seconds, peak_megabytes
 from benchmarks.report import REPEATS, BenchmarkResult, report, seconds
 from freshet.core.content.content_grid import ContentGrid
 from freshet.core.content.related_pages import RelatedPages
@@ -92,13 +91,6 @@ def _compare(
     times = [(cpu_seconds(ours), cpu_seconds(reference)) for _ in range(REPEATS)]
     ours_time, plain_time = (median(column) for column in zip(*times, strict=True))
     return BenchmarkResult(name, PAIRS / ours_time, PLAIN_PAIRS / plain_time, "pairs/CPU s")
-
-
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """Return the processor time of a piece of work."""
-    started = process_time()
-    work()
-    return process_time() - started
 
 
 def _stop_unless_equal(plain: list[float], ours: FloatArray) -> None:
@@ -187,11 +179,6 @@ def _draw_counts(rng: np.random.Generator, size: int, *, shift: int = 0) -> dict
     ranks = np.exp(rng.random(size) * np.log(VOCABULARY)).astype(int)
     distinct, counts = np.unique((ranks + shift) % VOCABULARY, return_counts=True)
     return dict(zip(distinct.tolist(), counts.tolist(), strict=True))
-
-
-def peak_megabytes() -> float:
-    """Return the highest memory of the process so far, its 5,000 generated pages included."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:

@@ -73,9 +73,7 @@ def forecast_links(
     rows = policy.page_states.known_rows(ids)
     ages = policy.page_states.days_since_look(rows, to_epoch(now), never=0.0)
     capacities = np.fmax(policy.rates.capacities(rows), link_counts)
-    # The learned number is what all looks of an interval find, as many as before.
-    filled = np.minimum(learned / looks / capacities, MAX_FILLED_SHARE)
-    appearing = -capacities * np.log1p(-filled) * looks / model.interval_days
+    appearing = appearing_rates(learned, looks, capacities) / model.interval_days
     by_model = [expected_links(appearing, capacities, ages + days) for days in horizons.tolist()]
     is_known = ~np.isnan(learned)
     if by_model:
@@ -83,6 +81,21 @@ def forecast_links(
     rates = np.where(is_known, learned / model.interval_days, rates)
     models = np.where(is_known, model.title, "")
     return ExpectedLinks(new_links, rates.tolist(), models.tolist())
+
+
+def appearing_rates(new_links: FloatArray, looks: FloatArray, capacities: FloatArray) -> FloatArray:
+    """Return the links that appear in an interval whose looks, evenly spread, find some of them.
+
+    >>> found, capacities = np.array([14.0, 14.0]), np.array([20.0, 20.0])
+    >>> rates = appearing_rates(found, np.array([7.0, 1.0]), capacities)
+    >>> rates.round(1)
+    array([14.8, 24.1])
+    >>> 7 * expected_links(rates[:1] / 7, capacities[:1], np.array([1.0]))
+    array([14.])
+    """
+    filled = np.minimum(new_links / looks / capacities, MAX_FILLED_SHARE)
+    rates: FloatArray = -capacities * np.log1p(-filled) * looks
+    return rates
 
 
 def choose_link_model(folder: Path | None) -> tuple[LinkModel | None, str]:
