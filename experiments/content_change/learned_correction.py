@@ -15,7 +15,7 @@ from freshet.core.content.measured_looks import MeasuredLooks, concatenate_looks
 from freshet.core.progress import ignore_progress
 from freshet.core.setting_checks import TREES
 from freshet.core.types import FloatArray, IndexArray
-from freshet.crawl.learned_correction import MAX_FACTOR
+from freshet.crawl.learned_correction import value_factors
 from freshet.features.measured_looks import looks_of_grid
 from freshet.features.visit_features import COLLECTION_FEATURE_NAMES, VisitFeatures
 from freshet.learning.change_model.candidates import train_candidate
@@ -23,7 +23,6 @@ from freshet.learning.change_model.examples import CollectionExamples, examples_
 from freshet.learning.change_model.learn import SEED, TooFewLooksError, train_model
 from freshet.predict.boosted_correction import BoostedCorrection
 from freshet.predict.chance_correction import ChanceCorrection
-from freshet.predict.forecast_scores import LEAST_CHANCE
 
 DEFAULT_FORECAST, LEARNED_CORRECTION = "default_forecast", "learned_correction"
 POLICY = "bayes-freshness"
@@ -77,7 +76,8 @@ class LearnedCorrectionChooser(PolicyChooser):
     """Visits what the default policy chooses when its values are corrected by a learned model.
 
     The model is learned, validated on later looks and applied as in a crawl of a collection: only
-    if it is better than the default forecast.
+    if it is better than the default forecast. Unlike there, chances are those of the present step,
+    at which all visits are made, and a model in use is not compared again with later visits.
     """
 
     def __init__(self, grid: ContentGrid, settings: CrawlSettings, seed: int) -> None:
@@ -126,5 +126,4 @@ class LearnedCorrectionChooser(PolicyChooser):
         chances = self.policy.change_chances(ids, times)
         features = self._features.at(ids.astype(np.int32), times)
         corrected = correction.correct(features[:, : len(COLLECTION_FEATURE_NAMES)], chances)
-        ratios = np.maximum(corrected, LEAST_CHANCE) / np.maximum(chances, LEAST_CHANCE)
-        self.policy.set_value_factors(ids, np.clip(ratios, 1 / MAX_FACTOR, MAX_FACTOR))
+        self.policy.set_value_factors(ids, value_factors(corrected, chances))

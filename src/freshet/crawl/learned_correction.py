@@ -22,6 +22,7 @@ from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.errors import OwnClassError
 from freshet.core.policy import CorrectablePolicy, Policy
 from freshet.core.tables import PageIdArray, PageTable
+from freshet.core.types import FloatArray
 from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_model
 from freshet.predict.change_model import CHANGE_MODEL_FILE, ChangeModel
 from freshet.predict.forecast_scores import LEAST_CHANCE, log_losses
@@ -232,9 +233,7 @@ class LearnedCorrection:
         # A higher rate adds nothing to the value of a page that has almost certainly changed.
         chances = policy.change_chances(ids, times)
         corrected = self._forecast.change_chances(policy, ids, times)
-        ratios = np.maximum(corrected, LEAST_CHANCE) / np.maximum(chances, LEAST_CHANCE)
-        factors = np.clip(np.nan_to_num(ratios, nan=1.0), 1 / MAX_FACTOR, MAX_FACTOR)
-        policy.set_value_factors(ids, factors)
+        policy.set_value_factors(ids, value_factors(corrected, chances))
 
     def _reset_factors(self, policy: Policy) -> None:
         if isinstance(policy, CorrectablePolicy):
@@ -251,6 +250,18 @@ class LearnedCorrection:
         corrected = self._forecast.change_chances(policy, ids, first.times)
         gains = log_losses(given, first.changed) - log_losses(corrected, first.changed)
         self._comparison.add(gains[first.measured & np.isfinite(given)])
+
+
+def value_factors(corrected: FloatArray, chances: FloatArray) -> FloatArray:
+    """Return the factors of values: how much likelier a change is by corrected chances.
+
+    They are between 1/4 and 4, and 1 where a chance is unknown.
+
+    >>> value_factors(np.array([0.2, 0.9, np.nan]), np.array([0.1, 0.1, 0.1])).tolist()
+    [2.0, 4.0, 1.0]
+    """
+    ratios = np.maximum(corrected, LEAST_CHANCE) / np.maximum(chances, LEAST_CHANCE)
+    return np.clip(np.nan_to_num(ratios, nan=1.0), 1 / MAX_FACTOR, MAX_FACTOR)
 
 
 def read_learned_forecast(catalog: Catalog) -> LearnedForecastStatus | None:
