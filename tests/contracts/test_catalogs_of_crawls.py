@@ -333,6 +333,9 @@ class TestPlanning:
             (looks.total_words, [70, unknown, unknown]),
         ):
             assert column.tolist() == pytest.approx(expected, nan_ok=True)
+        never_seen = concatenate_looks(list(catalog.look_tables(never_seen_links=True)))
+        assert never_seen.new_links[0] == CHANGE.never_seen
+        assert never_seen.total_words[0] == looks.total_words[0]
         totals = catalog.link_totals()
         link_count = VIEW.facts.links_internal + VIEW.facts.links_external
         assert (totals.pages.tolist(), totals.links.tolist()) == ([a], [link_count])

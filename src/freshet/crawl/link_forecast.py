@@ -122,7 +122,7 @@ def _learned_numbers(
     first_time = to_epoch(now) - MAX_LOOK_AGE_DAYS * DAY_SECONDS
     looks = concatenate_looks([
         table.select((table.times > first_time) & (table.times <= to_epoch(now)))
-        for table in catalog.look_tables()
+        for table in catalog.look_tables(never_seen_links=True)
     ])
     if not len(looks):
         return np.full(len(ids), np.nan), np.ones(len(ids))

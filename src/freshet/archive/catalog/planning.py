@@ -54,17 +54,12 @@ LIVE_VISITS: Select[Any] = (
     .where(visits.c.outcome != Outcome.REFUSED.value)
     .order_by(*VISIT_ORDER)
 )
+LOOK_COLUMNS = (
+    visits.c.page_id, visits.c.time, RESULT_FLAGS,
+    facts.c.text_hash, changes.c.words, changes.c.dice,
+)  # fmt: skip
 LOOKS: Select[Any] = (
-    select(
-        visits.c.page_id,
-        visits.c.time,
-        RESULT_FLAGS,
-        facts.c.text_hash,
-        changes.c.words,
-        changes.c.dice,
-        NEW_LINKS,
-        facts.c.words,
-    )
+    select(*LOOK_COLUMNS, NEW_LINKS, facts.c.words)
     .select_from(visits)
     .join(pages, pages.c.id == visits.c.page_id)
     .outerjoin(changes, changes.c.visit_id == visits.c.id)
@@ -150,14 +145,21 @@ class PlanTables(TableStore):
         return map(_to_visit_table, self._visit_batches(LIVE_VISITS, after_visit_id))
 
     def look_tables(
-        self, *, only_live: bool = False, until_visit: int | None = None
+        self,
+        *,
+        only_live: bool = False,
+        until_visit: int | None = None,
+        never_seen_links: bool = False,
     ) -> Iterator[MeasuredLooks]:
         """Yield the looks of pages that were not removed, by page and time.
 
         They come in batches of whole pages; ``pages`` are ids. Looks of imported pages are left out
-        with ``only_live``, those of visits with a greater id with ``until_visit``.
+        with ``only_live``, those of visits with a greater id with ``until_visit``. With
+        ``never_seen_links`` new links that the page had before are not counted, if that is known.
         """
         query = LOOKS.where(pages.c.source == "") if only_live else LOOKS
+        if never_seen_links:
+            query = query.with_only_columns(*LOOK_COLUMNS, FRESH_LINKS, facts.c.words)
         if until_visit is not None:
             query = query.where(visits.c.id <= until_visit)
         return map(_to_measured_looks, self._visit_batches(query, 0))

@@ -77,7 +77,7 @@ class CollectionLinks:
 def gather_links(catalog: Catalog) -> CollectionLinks:
     """Return the examples of a collection's pages; raise TooFewLinksError if there are too few."""
     pages = concatenate_page_columns(catalog.all_page_columns())
-    looks, _ = latest_looks(catalog.look_tables(), MAX_LINK_LOOKS)
+    looks, _ = latest_looks(catalog.look_tables(never_seen_links=True), MAX_LINK_LOOKS)
     looks = looks.select(np.isin(looks.pages, pages.ids))
     return CollectionLinks(pages, looks, link_examples(pages, looks), catalog.link_totals())
 
