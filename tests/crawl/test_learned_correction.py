@@ -2,7 +2,9 @@
 
 import re
 import shutil
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,7 @@ from freshet.crawl.learned_correction import (
     LearnedCorrection,
     read_learned_forecast,
 )
+from freshet.crawl.learned_forecast import LearnedForecast, UsableModel, choose_model
 from freshet.crawl.live_policy import build_live_policy, visit_table
 from freshet.crawl.why import explain_page
 from freshet.predict import booster_text
@@ -98,6 +101,32 @@ def test_a_forecast_is_that_of_the_model_and_names_it(folder: Path) -> None:
     assert (np.diff(by_model, axis=1) >= 0).all()
     assert by_model[IS_CHANGE_DAY, 0].mean() > by_policy[IS_CHANGE_DAY, 0].mean() + 0.1
     assert by_model[~IS_CHANGE_DAY, 0].mean() < by_policy[~IS_CHANGE_DAY, 0].mean()
+
+
+class ChanceOfOneHalf:
+    """A correction that knows nothing of the gap."""
+
+    def correct(self, features: np.ndarray, chances: np.ndarray) -> np.ndarray:
+        return np.full(len(features), 0.5)
+
+
+def test_beyond_the_trained_gaps_a_correction_does_not_grow(folder: Path) -> None:
+    with Collection.open(folder, clock=FixedClock(NOW)) as collection:
+        usable = choose_model(collection.models_folder).usable
+        assert usable is not None
+        model = replace(usable.model, longest_gap_days=1.0)
+        learned = LearnedForecast(UsableModel(model, ChanceOfOneHalf()), collection.catalog)
+        policy, ids = live_policy(collection), learned.features.ids
+        days = (0.5, 1.0, 2.0, 8.0)
+        last_look = (FIRST_DAY + DAYS - 1) * DAY_SECONDS
+        given, corrected = (
+            np.stack([
+                chances(ids, np.full(len(ids), last_look + gap * DAY_SECONDS)) for gap in days
+            ])
+            for chances in (policy.change_chances, partial(learned.change_chances, policy))
+        )
+    assert corrected[:2] == pytest.approx(0.5)
+    assert 1 - corrected[2:] == pytest.approx((1 - given[2:]) * 0.5 / (1 - given[1]), rel=1e-4)
 
 
 def test_a_crawl_values_pages_by_the_model(folder: Path) -> None:

@@ -16,7 +16,7 @@ from freshet.predict.chance_correction import ChanceCorrection
 from freshet.predict.change_model import ChangeModel, read_change_model
 from freshet.predict.stored_correction import load_correction
 
-LEAST_HAZARD = 1e-4
+HIGHEST_CHANCE = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +48,27 @@ class LearnedForecast:
         self.correction = usable.correction
         self.features = PageFeatures(catalog)
 
-    def hazard_ratios(
+    def change_chances(
         self, policy: CorrectablePolicy, ids: PageIdArray, times: FloatArray
     ) -> FloatArray:
-        """Return how much likelier than the policy the model finds a change by given times.
+        """Return the corrected chances that pages have changed by given times.
 
-        It is the ratio of the expected numbers of changes; 1 for pages that were never looked at.
-        The model knows no gaps beyond the longest it was trained on: there the ratio stays that of
-        the longest one.
+        The model knows no gaps beyond the longest it was trained on. What a page is expected to
+        change after that is the policy's own forecast, so no correction grows with the gap.
+        Pages that were never looked at have no chance (NaN).
         """
         gaps = self.features.at(ids, times)[:, GAP_COLUMN].astype(np.float64)
         excess = np.fmax(0.0, gaps - self.model.longest_gap_days)
         known_times = times - DAY_SECONDS * excess
         given = policy.change_chances(ids, known_times)
-        ratios = np.ones(len(ids))
+        chances = np.full(len(ids), np.nan)
         rows = np.flatnonzero(np.isfinite(given))
         features = self.features.at(ids[rows], known_times[rows])
         corrected = self.correction.correct(features, given[rows])
-        ratios[rows] = _hazards(corrected) / _hazards(given[rows])
-        return ratios
-
-    def change_chances(
-        self, policy: CorrectablePolicy, ids: PageIdArray, times: FloatArray
-    ) -> FloatArray:
-        """Return the corrected chances that pages have changed by given times."""
-        ratios = self.hazard_ratios(policy, ids, times)
-        return 1.0 - (1.0 - policy.change_chances(ids, times)) ** ratios
+        later = policy.change_chances(ids[rows], times[rows])
+        later_changes = np.maximum(0.0, _expected_changes(later) - _expected_changes(given[rows]))
+        chances[rows] = -np.expm1(-_expected_changes(corrected) - later_changes)
+        return chances
 
 
 def choose_model(folder: Path | None) -> ModelChoice:
@@ -94,6 +89,6 @@ def choose_model(folder: Path | None) -> ModelChoice:
         return ModelChoice(problem=str(error))
 
 
-def _hazards(chances: FloatArray) -> FloatArray:
+def _expected_changes(chances: FloatArray) -> FloatArray:
     """Return the expected numbers of changes that give these chances."""
-    return np.maximum(-np.log1p(-np.minimum(chances, 1 - LEAST_HAZARD)), LEAST_HAZARD)
+    return -np.log1p(-np.minimum(chances, HIGHEST_CHANCE))
