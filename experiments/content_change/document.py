@@ -237,6 +237,8 @@ TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {
     "words10": partial(forecast_lines, "pages", "words10"),
     "l1": partial(forecast_lines, "pages", "l1"),
     "significant": partial(forecast_lines, "pages", "significant"),
+    "new_outlink": partial(forecast_lines, "pages", "new_outlink"),
+    "relevant": partial(forecast_lines, "pages", "relevant"),
     "tests": partial(comparison_lines, "pages"),
     "planted": partial(forecast_lines, PLANTED, "any_text"),
     "world-training-sizes": partial(sweep_lines, "world", TRAINING_SIZE),
