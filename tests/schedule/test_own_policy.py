@@ -32,6 +32,7 @@ def test_an_own_policy_is_checked_before_a_back_test_starts() -> None:
     ("policy", "problem"),
     [
         ("ScoreRaises", "ScoreRaises.score failed: RuntimeError: no score"),
+        ("ScoreExits", "ScoreExits.score failed: SystemExit: 0"),
         ("ScoreIsNaN", "ScoreIsNaN.score failed: it returned NaN for 20 of 20 pages"),
         ("ScoreIsShort", r"ScoreIsShort.score failed: it returned an array of shape \(19,\)"),
         ("LearnRaises", "LearnRaises.learn failed: FileNotFoundError: no table"),

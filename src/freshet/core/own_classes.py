@@ -43,7 +43,7 @@ def load_class(name: str, group: ClassGroup, methods: tuple[str, ...]) -> type[A
             found = getattr(import_module(module_name), class_name)
         else:
             found = entry_points(group=group)[name].load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         hint = "; put its folder on PYTHONPATH" if isinstance(error, ModuleNotFoundError) else ""
         raise UsageError(
             f"{name!r} cannot be imported: {type(error).__name__}: {error}{hint}"

@@ -22,6 +22,7 @@ from freshet.predict.chance_correction import CorrectionExamples, model_columns,
 
 ESTIMATOR_METHODS = ("fit", "predict_proba")
 STORING_METHODS = ("to_bytes", "from_bytes")
+SUM_TOLERANCE = 1e-3
 
 
 class OwnEstimator:
@@ -48,6 +49,8 @@ class OwnEstimator:
             )
         if not ((answer >= 0) & (answer <= 1)).all():
             raise OwnClassError(f"{title} failed: it returned values that are not from 0 to 1")
+        if not np.allclose(answer.sum(axis=1), 1.0, atol=SUM_TOLERANCE):
+            raise OwnClassError(f"{title} failed: the probabilities of a row do not sum to 1")
         return answer[:, classes.index(1)] if 1 in classes else np.zeros(len(table))
 
     def to_text(self) -> str:
@@ -110,6 +113,6 @@ def _call(title: str, method: Callable[[], Any]) -> Any:
         return method()
     except FreshetError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise OwnClassError(f"{title} failed: {reason}") from error

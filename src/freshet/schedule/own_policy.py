@@ -50,7 +50,7 @@ def _report_faults(method: Callable[..., Any], title: str) -> Callable[..., Any]
             return method(*arguments, **options)
         except FreshetError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise OwnClassError(_fault_text(title, f"{type(error).__name__}: {error}")) from error
 
     return call
@@ -124,7 +124,7 @@ def _faults_of_result(title: str) -> Iterator[None]:
         yield
     except FreshetError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         text = f"its result cannot be used: {type(error).__name__}: {error}"
         raise OwnClassError(_fault_text(title, text)) from error
 

@@ -65,6 +65,13 @@ class NotProbabilities(WeekdayTable):
         return np.full((len(X), 2), np.nan)
 
 
+class SumsToTwo(WeekdayTable):
+    """An estimator that is sure of both classes."""
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.ones((len(X), 2))
+
+
 class FailsLater(WeekdayTable):
     """An estimator that fails when it was loaded."""
 

@@ -140,6 +140,7 @@ def test_an_estimator_that_is_not_better_is_not_used(tmp_path: Path) -> None:
         ("FitRaises", "FitRaises.fit failed: ValueError: Input X contains NaN."),
         ("WrongShape", r"WrongShape.predict_proba failed: it returned an array of shape \(780,\)"),
         ("NotProbabilities", "predict_proba failed: it returned values that are not from 0 to 1"),
+        ("SumsToTwo", "predict_proba failed: the probabilities of a row do not sum to 1"),
     ],
 )
 def test_a_method_that_fails_is_named(folder: Path, name: str, problem: str) -> None:

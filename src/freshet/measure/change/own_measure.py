@@ -36,7 +36,7 @@ def load_measure(name: str) -> ChangeMeasure:
         raise OwnMeasureError(f"measure {error}") from error
     try:
         return cast("ChangeMeasure", measure_class())
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise OwnMeasureError(
             f"measure {name!r} cannot be made: {type(error).__name__}: {error}"
         ) from error
@@ -47,7 +47,7 @@ def is_own_change(name: str, old: View, new: View) -> bool:
     measure = load_measure(name)
     try:
         return bool(measure.is_change(old, new))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise OwnMeasureError(
             f"measure method {name}.is_change failed: {type(error).__name__}: {error}"
         ) from error
