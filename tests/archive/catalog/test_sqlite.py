@@ -1,6 +1,7 @@
 """What is specific to SQLite: schema versions, errors, other processes."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import pytest
 from alembic.operations import Operations
@@ -299,3 +301,13 @@ def test_two_processes_write_at_the_same_time(path: Path) -> None:
         assert writer.returncode == 0
         assert len(set(visit_ids)) == 100
         assert catalog.counts().visits == 200
+
+
+def test_an_error_of_the_disk_names_a_full_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+    assert "freshet doctor" in str(translate_error(error, tmp_path / "catalog.db"))
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=0))
+    assert "free some disk space" in str(translate_error(error, tmp_path / "catalog.db"))

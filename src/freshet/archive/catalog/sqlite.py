@@ -1,6 +1,7 @@
 """The SQLite dialect: connections, errors, SQL beyond the standard, integrity checks."""
 
 import os
+import shutil
 import sqlite3
 from itertools import count
 from pathlib import Path
@@ -45,6 +46,8 @@ ERRORS_BY_CODE: dict[int, tuple[type[FreshetError], str]] = {
     ),
     sqlite3.SQLITE_CONSTRAINT: (StorageError, "it conflicts with stored rows; run 'freshet check'"),
 }
+# Reading needs a little space too, for the shared memory of the write-ahead log.
+MIN_FREE_BYTES = 64 << 10
 OTHER_ERROR = (StorageError, "check the disk with 'freshet doctor'")
 # The low byte of an extended error code is the primary code.
 PRIMARY_CODE = 0xFF
@@ -162,6 +165,8 @@ def translate_error(error: sqlite3.Error, path: Path) -> FreshetError:
     code = extended if extended in ERRORS_BY_CODE else extended & PRIMARY_CODE
     if code == sqlite3.SQLITE_CANTOPEN and _is_read_only(path.parent):
         code = sqlite3.SQLITE_READONLY
+    if code == sqlite3.SQLITE_IOERR and shutil.disk_usage(path.parent).free < MIN_FREE_BYTES:
+        code = sqlite3.SQLITE_FULL
     error_class, advice = ERRORS_BY_CODE.get(code, OTHER_ERROR)
     return error_class(f"{path}: {error}; {advice}")
 
