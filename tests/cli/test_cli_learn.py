@@ -16,6 +16,8 @@ from tests.learning.change_model.look_samples import add_looks, daily_looks, wee
 from tests.learning.link_model.test_link_learning import NOW, links_of, steady_numbers
 from tests.reference import missing_keys
 
+WEEKDAYS = "tests.learning.change_model.own_estimators:WeekdayTable"
+
 
 def test_an_empty_collection_says_that_there_is_nothing_to_learn(run: Run, empty: Path) -> None:
     result = run("learn")
@@ -54,10 +56,32 @@ def test_a_model_that_is_not_better_is_no_error(
     monkeypatch.setattr(change_model, "MIN_GAIN_SHARE", 1.0)
     with Collection.open(empty) as collection:
         add_looks(collection.catalog, daily_looks(weekday_chances()))
-    result = run("learn")
+    result = run("learn", "--estimator", "trees", "--estimator", WEEKDAYS)
     assert result.code == 0
+    assert f"The best estimator is {WEEKDAYS}." in result.out
+    assert "\ntrees " in result.out
+    assert "learned model" not in result.out
     assert "No model is better yet: the crawl and 'freshet forecast' use the default" in result.out
     assert "its gain was below" in result.out
+
+
+def test_a_plain_rule_that_is_better_than_the_forecast_used_is_named(
+    run: Run, empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_model, "MIN_GAIN_SHARE", 1.0)
+    with Collection.open(empty) as collection:
+        add_looks(collection.catalog, daily_looks(weekday_chances()))
+        result = collection.learn()
+    assert result.model is not None
+    validation = result.model.validation
+    better = replace(validation.scores["default forecast"], log_loss=0.01)
+    scores = {**validation.scores, "page's own change share": better}
+    for shown, found in ((validation.scores, False), (scores, True)):
+        model = replace(result.model, validation=replace(validation, scores=shown))
+        shown_result = replace(result, model=model)
+        monkeypatch.setattr(learn_command, "learn_changes", lambda *_, r=shown_result, **__: r)
+        output = run("learn").out
+        assert found == ("a plain rule was better than what is used, the page's own" in output)
 
 
 @pytest.mark.usefixtures("empty")

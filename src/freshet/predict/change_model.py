@@ -30,7 +30,8 @@ MIN_GAIN_SHARE = 0.01
 LEARN_AGAIN = "learn again with 'freshet learn'"
 LEARNED, DEFAULT_FORECAST = "learned model", "default forecast"
 CHANGE_SHARE, LAST_LOOK = "page's own change share", "result of the last look"
-BASELINES = (DEFAULT_FORECAST, CHANGE_SHARE, LAST_LOOK)
+PLAIN_RULES = (CHANGE_SHARE, LAST_LOOK)
+BASELINES = (DEFAULT_FORECAST, *PLAIN_RULES)
 
 
 @dataclass(frozen=True, slots=True)

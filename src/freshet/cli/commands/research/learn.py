@@ -26,13 +26,15 @@ from freshet.cli.output import print_json, print_table, print_text, progress_bar
 from freshet.core.errors import UsageError
 from freshet.core.humanize import count_text
 from freshet.core.local_time import format_to_second
-from freshet.core.setting_checks import check_estimators
+from freshet.core.setting_checks import TREES, check_estimators
 from freshet.learning.change_model.examples import MAX_EXAMPLES, MAX_LOOKS
 from freshet.learning.change_model.learn import LearningResult, learn_changes
 from freshet.learning.link_model.learn import LinkLearningResult, learn_links
 from freshet.predict.change_model import (
     BASELINES,
     DEFAULT_FORECAST,
+    LEARNED,
+    PLAIN_RULES,
     ChangeModel,
     LookSummary,
     ModelValidation,
@@ -142,20 +144,43 @@ def _print_model(model: ChangeModel, result: LearningResult) -> None:
             f"{MAX_EXAMPLES:,} compared ones are learned from, of the latest {MAX_LOOKS:,} looks."
         )
     print_text(f"Tested on later looks that it had not seen: {_summary_text(validation.looks)}.")
+    has_several = len(validation.scores) > len(BASELINES) + 1
     rows = [
-        (name, f"{scores.log_loss:.3f}", f"{scores.auc:.3f}", f"{scores.brier:.3f}")
+        (
+            TREES if has_several and name == LEARNED else name,
+            f"{scores.log_loss:.3f}",
+            f"{scores.auc:.3f}",
+            f"{scores.brier:.3f}",
+        )
         for name, scores in validation.scores.items()
     ]
     print_table(("forecast", "log-loss", "AUC", "Brier score"), rows)
-    if len(validation.scores) > len(BASELINES) + 1:
-        print_text(f"The best estimator is {score_name(model.estimator)}.")
+    if has_several:
+        print_text(f"The best estimator is {model.estimator}.")
     print_text(_gain_text("log-loss", validation))
+    name = f"the {LEARNED}" if model.estimator == TREES else model.estimator
     verdict = (
-        f"The crawl and 'freshet forecast' use the {score_name(model.estimator)} from now on"
+        f"The crawl and 'freshet forecast' use {name} from now on"
         if result.used
         else f"No model is better yet: the crawl and 'freshet forecast' use the {DEFAULT_FORECAST}"
     )
     print_text(f"{verdict}. Reason: {result.why}.")
+    if rule_text := _better_rule_text(model, used=result.used):
+        print_text(rule_text)
+
+
+def _better_rule_text(model: ChangeModel, *, used: bool) -> str:
+    """Say which plain rule was better than the forecast that is used; empty if none was."""
+    losses = {name: scores.log_loss for name, scores in model.validation.scores.items()}
+    name = score_name(model.estimator) if used else DEFAULT_FORECAST
+    rule = min(PLAIN_RULES, key=losses.__getitem__)
+    if losses[rule] >= losses[name]:
+        return ""
+    return (
+        f"On these looks a plain rule was better than what is used, the {rule}: log-loss "
+        f"{losses[rule]:.3f} against {losses[name]:.3f}. It is not used, because it says the same "
+        "however long ago the last look was."
+    )
 
 
 def _gain_text(measure: str, validation: ModelValidation | LinkValidation) -> str:
