@@ -179,3 +179,32 @@ def test_the_weights_of_mixed_policies_are_listed(collection: Collection) -> Non
     explanation = replace(report.explanation, weights={"default": 0.98, "nutch": 0.02})
     lines = dict(replace(report, explanation=explanation).lines())
     assert lines["visits chosen by"] == "default 98%, nutch 2%"
+
+
+def test_looks_minutes_apart_do_not_count_the_pages_of_a_release(collection: Collection) -> None:
+    minute = 1 / 1440
+    with LookRecorder(collection) as recorder:
+        for step in range(40, 0, -1):
+            recorder.look(step * minute, range(PAGES - 1), f"release {step // 7}")
+    report = why(collection, 1)
+    assert report.explanation.shared_event is None
+    assert "changed with it" not in dict(report.lines())
+
+
+def test_a_release_of_which_looks_are_no_longer_stored_is_not_counted(
+    collection: Collection,
+) -> None:
+    look_until_release(collection)
+    with LookRecorder(collection) as recorder:
+        for step in range(58):
+            recorder.look(0.15 - step / 500, [0], "new")
+    assert why(collection, 11).explanation.shared_event is None
+
+
+def test_changes_of_a_few_pages_are_not_counted_as_a_release(collection: Collection) -> None:
+    with LookRecorder(collection) as recorder:
+        for days_ago in range(11, 1, -1):
+            recorder.look(days_ago, range(PAGES), "old")
+        recorder.look(0.2, range(4), "new")
+        recorder.look(0.2, range(4, 11), "old")
+    assert why(collection, 11).explanation.shared_event is None

@@ -6,8 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from freshet.core.tables import DAY_SECONDS
 from freshet.schedule.cadence import CELL_COUNT, CONTINUOUS_CADENCE, POISSON_CELLS
-from freshet.schedule.explanation import expected_change_days, rate_quantile
+from freshet.schedule.explanation import (
+    event_start,
+    expected_change_days,
+    latest_begin,
+    rate_quantile,
+)
+from freshet.schedule.page_states import LookBatch
 from tests.schedule.plain_forecast import plain_survival
 
 RATES = CONTINUOUS_CADENCE.rates
@@ -59,3 +66,28 @@ def test_a_quantile_lies_between_the_rates_of_both_kinds() -> None:
     assert low < high
     assert rate_quantile(weights, RATES, 0.25) == pytest.approx(low)
     assert rate_quantile(weights, RATES, 0.75) == pytest.approx(high)
+
+
+def looks_at(days: list[float], gap_days: list[float], changed: list[bool]) -> LookBatch:
+    count = len(days)
+    measured = np.ones(count, np.bool_)
+    times = np.array(days) * DAY_SECONDS
+    rows = np.arange(count, dtype=np.int32)
+    return LookBatch(rows, times, np.array(gap_days), measured, np.array(changed))
+
+
+def test_an_event_starts_no_earlier_than_the_previous_looks_at_the_changed_pages() -> None:
+    looks = looks_at([10.4, 10.5], [0.1, 0.15], [True, True])
+    assert event_start(looks, 10.0 * DAY_SECONDS) == pytest.approx(10.3 * DAY_SECONDS)
+    assert event_start(looks, 10.35 * DAY_SECONDS) == pytest.approx(10.35 * DAY_SECONDS)
+    assert latest_begin(looks) == pytest.approx(10.35)
+
+
+def test_an_event_starts_after_the_last_unchanged_look_before_it() -> None:
+    looks = looks_at([10.2, 10.3, 10.5], [1.0, 1.0, 1.0], [False, False, True])
+    assert event_start(looks, 10.0 * DAY_SECONDS) == pytest.approx(10.3 * DAY_SECONDS)
+
+
+def test_looks_without_a_change_or_minutes_apart_show_no_start_of_an_event() -> None:
+    assert event_start(looks_at([10.2], [1.0], [False]), 0.0) is None
+    assert event_start(looks_at([10.2], [0.001], [True]), 0.0) is None

@@ -26,6 +26,11 @@ MIN_EVENT_CHANCE = 0.1
 MIN_HOUR_RATIO = 3.0
 # Bins beside the highest one belong to the event if their hazard is this share of it.
 MIN_PEAK_SHARE = 0.25
+# An event is reported if it changed at least this share of the pages that were looked at since.
+MIN_CHANGED_SHARE = 0.5
+# Stored times of looks are exact to about three minutes: looks at shorter gaps do not tell which of
+# them came before an event.
+MIN_REPORTED_GAP_DAYS = 10 / 1440
 
 
 def explain_page_value(
@@ -135,8 +140,8 @@ def due_time(model: ForecastModel, row: int, now: float, multiplier: float) -> f
 def recent_shared_event(model: ForecastModel, row: int, now: float) -> SharedEventReport | None:
     """Return the shared event with the highest hazard since a page's last look, or in a week.
 
-    None if the hazard was nowhere well above the mean of the page's host, no look shows it, or the
-    page itself was never looked at.
+    None if the hazard was nowhere well above the mean of the page's host, the stored looks do not
+    show it clearly, or the page itself was never looked at.
     """
     states, events = model.page_states, model.events
     if events is None or np.isnan(states.last_look[row]):
@@ -158,25 +163,42 @@ def recent_shared_event(model: ForecastModel, row: int, now: float) -> SharedEve
         return None
     looks = events.recent_looks(int(host), float(edges[first]))
     looks = looks[looks.times / DAY_SECONDS - looks.gap_days < edges[end]]
-    if not looks.changed.any():
-        return None
     since = event_start(looks, float(edges[first]) * DAY_SECONDS)
+    if since is None or not events.has_looks_since(int(host), latest_begin(looks)):
+        return None
     looks = looks[looks.times > since]
+    looked, changed = len(np.unique(looks.rows)), len(np.unique(looks.rows[looks.changed]))
+    if changed < MIN_CHANGED_SHARE * looked:
+        return None
     begin = max(edges[first], today - age)
     unseen_hazard = float(events.hazards(hosts[:1], np.array([begin]), edges[end : end + 1])[0])
     return SharedEventReport(
         since=since,
-        looked=len(np.unique(looks.rows)),
-        changed=len(np.unique(looks.rows[looks.changed])),
+        looked=looked,
+        changed=changed,
         chance=-expm1(-unseen_hazard),
         is_seen=unseen_hazard < hazard / 2,
     )
 
 
-def event_start(looks: LookBatch, earliest: float) -> float:
-    """Return the time of the last unchanged look before the first changed one, if it is later."""
+def event_start(looks: LookBatch, earliest: float) -> float | None:
+    """Return the last time at which no look had shown an event yet, None if the looks do not tell.
+
+    That is the last unchanged look before the first changed one, or the previous look at a page
+    that was found changed, but never before ``earliest``.
+    """
+    if not looks.changed.any() or np.median(looks.gap_days[looks.changed]) < MIN_REPORTED_GAP_DAYS:
+        return None
     first_change = looks.times[looks.changed].min()
+    begins = looks.times[looks.changed] - looks.gap_days[looks.changed] * DAY_SECONDS
+    earliest = max(earliest, min(float(begins.min()), first_change))
     return float(looks.times[looks.times < first_change].max(initial=earliest))
+
+
+def latest_begin(looks: LookBatch) -> float:
+    """Return the latest day at which a page that was found changed had been looked at before."""
+    begins = looks.times[looks.changed] / DAY_SECONDS - looks.gap_days[looks.changed]
+    return float(begins.max())
 
 
 def peak_range(hazards: FloatArray) -> tuple[int, int]:

@@ -255,6 +255,12 @@ class SharedEvents:
         gaps = self._looks["gap"][kept].astype(np.float64)
         return LookBatch(rows, times, gaps, np.ones(len(kept), np.bool_), changed)
 
+    def has_looks_since(self, host: int, day: float) -> bool:
+        """Return whether all looks at pages of a host from a day on are still stored."""
+        kept, *_ = self._walk(np.array([host]))
+        is_full = len(kept) >= self._look_limits(np.array([host]))[0]
+        return not is_full or bool(self._looks["end"][kept].min() <= day)
+
     def state(self) -> dict[str, Any]:
         """Return looks, hosts and hazards as plain arrays."""
         parts = {"looks": self._looks, "hosts": self._hosts}
