@@ -165,6 +165,24 @@ def test_the_doctor_finds_a_file_that_a_dead_writer_left_open(run: Run, collecti
         assert wrong(run) == {}
 
 
+def test_the_doctor_does_not_miss_a_file_that_a_crawl_is_writing(
+    run: Run, collection: Path
+) -> None:
+    [file] = (collection / "archive").glob("*.warc.gz")
+    file.rename(file.with_name(file.name + ".open"))
+    with ArchiveLock(collection / "archive"):
+        assert wrong(run) == {}
+    assert wrong(run) == {"open files": f"{file.name}.open"}
+
+
+def test_the_doctor_finds_a_policy_class_that_cannot_be_imported(
+    run: Run, collection: Path
+) -> None:
+    with Path("freshet.toml").open("a", encoding="utf-8") as settings:
+        settings.write('policy = "no_such_module_of_rules:Recent"\n')
+    assert "no_such_module_of_rules" in wrong(run)["policy"]
+
+
 def test_a_collection_of_a_newer_version_is_refused(run: Run, collection: Path) -> None:
     with sqlite3.connect("catalog.db") as catalog:
         catalog.execute("UPDATE alembic_version SET version_num = '9999'")

@@ -14,7 +14,7 @@ from importlib.metadata import requires, version
 from pathlib import Path
 
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.archive.warc.read import OPEN_SUFFIX, archive_files
+from freshet.archive.warc.read import OPEN_SUFFIX, archive_files, closed_name
 from freshet.collection.backup import LAST_BACKUP_NOTE
 from freshet.core import DISTRIBUTION
 from freshet.core.clock import SystemClock
@@ -25,6 +25,7 @@ from freshet.core.local_time import format_to_minute, format_to_second
 from freshet.crawl.budget_status import CRAWL_START, failing_page_counts
 from freshet.crawl.hosts import closed_hosts
 from freshet.crawl.live_policy import policy_name
+from freshet.crawl.own_class_check import check_own_policy
 from freshet.record.collection_store import (
     CATALOG_FILE,
     SETTINGS_FILE,
@@ -154,21 +155,23 @@ def _check_store(collection: CollectionStore) -> Iterator[DoctorFinding]:
     yield _check_policy(collection)
     writer = ArchiveLock(collection.archive_folder).holder()
     yield DoctorFinding("lock", f"held by {writer}" if writer else "free", True)
-    existing = {path.name for path in archive_files(collection.archive_folder)}
+    paths = list(archive_files(collection.archive_folder))
+    closed_names = {closed_name(path) for path in paths}
     named = [file.name for file in collection.catalog.archive_files()]
-    missing = [name for name in named if name not in existing]
+    missing = [name for name in named if name not in closed_names]
     text = "missing: " + ", ".join(missing) if missing else "all files there"
     remedy = "bring the files back, or run 'freshet check --repair'"
     yield DoctorFinding("archive", text, not missing, remedy)
-    open_files = sorted(name for name in existing if name.endswith(OPEN_SUFFIX))
+    open_files = sorted(path.name for path in paths if path.name.endswith(OPEN_SUFFIX))
     remedy = "a writer died; 'freshet check --repair' closes them"
     is_fine = bool(writer) or not open_files
     yield DoctorFinding("open files", ", ".join(open_files) or "none", is_fine, remedy)
 
 
 def _check_policy(collection: CollectionStore) -> DoctorFinding:
-    """Check that the configured policy, formula or model can be used."""
+    """Check that the configured policy, formula, model or class can be used."""
     try:
+        check_own_policy(collection.settings)
         return DoctorFinding("policy", policy_name(collection.settings), True)
     except FreshetError as error:
         return DoctorFinding("policy", str(error), False, "correct policy in freshet.toml")
