@@ -38,7 +38,8 @@ T = TypeVar("T")
 
 ENV_PREFIX = "FRESHET_"
 ENV_RESERVED = frozenset({"FRESHET_DATA", "FRESHET_COLLECTION", "FRESHET_DEBUG"})
-OBJECTIVES = ("freshness", "changes", "links", "timeliness")
+OBJECTIVES = ("freshness", "changes", "links")
+LATER_OBJECTIVES = ("timeliness",)
 NO_OBJECTIVE = "none"
 FOLLOW_SCOPES = ("site", "host", "feed", "all")
 TERABYTE = 1_000_000_000_000
@@ -208,7 +209,7 @@ class Settings:
     objective: str = _setting(
         "freshness",
         "what visits are planned for: freshness, changes or links (timeliness: not yet available)",
-        check_one_of(OBJECTIVES),
+        check_one_of(OBJECTIVES, LATER_OBJECTIVES),
     )
     policy: str = _setting(
         "",
