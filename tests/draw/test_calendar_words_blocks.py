@@ -108,7 +108,7 @@ def test_a_word_that_cannot_be_spelled_is_a_question_mark() -> None:
 def test_the_title_counts_all_words_where_only_some_are_shown() -> None:
     terms = words_of((0, [*range(200)]), (1, [0]), (2, [0]), (3, [0]), max_rows=1)
     chart = word_lifespans_chart(terms, {}, page=PAGE)
-    assert title_of(chart) == "Fewer than 1% of the words stay, more than 99% pass"
+    assert title_of(chart) == "Less than 1% of the words stay, more than 99% pass"
     assert title_of(staying_power_histogram(terms.staying_power, page=PAGE)) == title_of(chart)
     assert "200 words" in subtitles_of(chart)
     assert "1 of them shown" in subtitles_of(chart)

@@ -27,15 +27,16 @@ def count_text(number: int, noun: str) -> str:
 def duration_text(days: float) -> str:
     """Format a duration, given in days, in the unit that suits it.
 
-    >>> duration_text(0.002), duration_text(1), duration_text(800)
-    ('2.9 minutes', '1 day', '2.2 years')
+    >>> duration_text(0.002), duration_text(1), duration_text(800), duration_text(1 / 86400)
+    ('2.9 minutes', '1 day', '2.2 years', '1 second')
     """
     duration = timedelta(days=min(days, MAX_DAYS))
     for unit, name in TIME_UNITS:
         if duration >= unit:
             number = f"{duration / unit:.1f}".removesuffix(".0")
             return f"{number} {name}" if number == "1" else f"{number} {name}s"
-    return f"{duration / timedelta(seconds=1):.0f} seconds"
+    number = f"{duration / timedelta(seconds=1):.0f}"
+    return "1 second" if number == "1" else f"{number} seconds"
 
 
 def interval_text(days: float) -> str:
@@ -80,10 +81,10 @@ def percent_text(share: float) -> str:
     """Format a share of one in per cent; a little is not 0%, and nearly all is not 100%.
 
     >>> percent_text(0.5), percent_text(0.005), percent_text(0.0), percent_text(0.998)
-    ('50%', 'fewer than 1%', '0%', 'more than 99%')
+    ('50%', 'less than 1%', '0%', 'more than 99%')
     """
     if 0 < share < 0.01:
-        return "fewer than 1%"
+        return "less than 1%"
     return "more than 99%" if 0.99 < share < 1 else f"{share:.0%}"
 
 
@@ -91,7 +92,7 @@ def percent_text_capitalized(share: float) -> str:
     """Format a share as ``percent_text`` does, for the beginning of a sentence.
 
     >>> percent_text_capitalized(0.001), percent_text_capitalized(0.5)
-    ('Fewer than 1%', '50%')
+    ('Less than 1%', '50%')
     """
     text = percent_text(share)
     return text[0].upper() + text[1:]

@@ -22,7 +22,7 @@ from freshet.cli.options import (
 )
 from freshet.cli.output import print_json, print_table, print_text
 from freshet.collection.page import CollectionPage
-from freshet.core.humanize import duration_text
+from freshet.core.humanize import count_text, duration_text
 from freshet.core.local_time import format_to_second
 from freshet.crawl.forecast import PageForecast
 from freshet.record.collection_store import CollectionStore
@@ -68,8 +68,9 @@ def _print(page_forecast: PageForecast) -> None:
     elif page_forecast.how_often and not page_forecast.changes:
         print_text(f"{page_forecast.how_often}; the chance of one comes mostly from other pages")
     elif page_forecast.how_often:
-        counts = f"{page_forecast.changes:,} changes in {page_forecast.looks:,} compared looks"
-        print_text(f"{page_forecast.how_often}; {counts}")
+        changes = count_text(page_forecast.changes, "change")
+        looks = count_text(page_forecast.looks, "compared look")
+        print_text(f"{page_forecast.how_often}; {changes} in {looks}")
     if page_forecast.site_changes:
         print_text(page_forecast.site_changes)
     if page_forecast.model:

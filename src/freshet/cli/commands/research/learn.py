@@ -24,7 +24,7 @@ from freshet.cli.interrupts import interruptible
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
 from freshet.cli.output import print_json, print_table, print_text, progress_bar
 from freshet.core.errors import UsageError
-from freshet.core.humanize import count_text
+from freshet.core.humanize import count_text, duration_text
 from freshet.core.local_time import format_to_second
 from freshet.core.setting_checks import TREES, check_estimators
 from freshet.learning.change_model.examples import MAX_EXAMPLES, MAX_LOOKS
@@ -116,7 +116,8 @@ def _print_links(result: LinkLearningResult) -> None:
         print_text(f"No model of new links was learned: {result.why}.")
         return
     trained, validation = result.model.trained, result.model.validation
-    intervals = f"{trained.intervals:,} intervals of {result.model.interval_days:.0f} days"
+    length = duration_text(result.model.interval_days)
+    intervals = f"{count_text(trained.intervals, 'interval')} of {length}"
     print_text(
         f"New links: learned on {trained.new_links:,} of {count_text(trained.pages, 'page')} in "
         f"{intervals}, tested on {validation.intervals.intervals:,} later ones."
