@@ -68,6 +68,15 @@ def test_why_says_how_many_new_links_are_expected(collection: Collection) -> Non
     assert lines["plan"] == "for links by bayes-links"
 
 
+def test_forecast_and_why_say_the_same_of_a_page_without_links(collection: Collection) -> None:
+    forecast = collection.page(QUIET).forecast()
+    collection.settings = replace(collection.settings, objective="links")
+    explanation = collection.why(collection.page(QUIET)).explanation
+    assert explanation is not None
+    assert explanation.link_rate == pytest.approx(forecast.link_rate)
+    assert (explanation.link_rate or 1) <= 0.05
+
+
 def test_the_forecast_of_changes_does_not_depend_on_the_objective(collection: Collection) -> None:
     before = collection.page(LISTS).forecast()
     collection.settings = replace(collection.settings, objective="links")

@@ -58,21 +58,15 @@ def forecast_links(
     policy = build_fitted_policy(catalog, settings, now=now)
     if not isinstance(policy, LinkPolicy):
         raise TypeError(f"{policy.name} does not forecast new links")
-    views = {page: look.view for page, look in catalog.last_looks(page_ids).items()}
-    counts = [
-        view.facts.links_internal + view.facts.links_external if view else np.nan
-        for view in map(views.get, page_ids)
-    ]
-    ids, link_counts = np.array(page_ids, np.int64), np.array(counts, np.float64)
-    new_links = policy.expected_links(ids, now, horizons, link_counts)
-    rates = policy.link_rates(ids, link_counts)
+    ids = np.array(page_ids, np.int64)
+    new_links, rates = policy.expected_links(ids, now, horizons), policy.link_rates(ids)
     model, problem = choose_link_model(collection.models_folder)
     if model is None:
         return ExpectedLinks(new_links, rates.tolist(), [""] * len(ids), problem)
     learned, looks = _learned_numbers(model, catalog, ids, now)
     rows = policy.page_states.known_rows(ids)
     ages = policy.page_states.days_since_look(rows, to_epoch(now), never=0.0)
-    capacities = np.fmax(policy.rates.capacities(rows), link_counts)
+    capacities = np.fmax(policy.rates.capacities(rows), policy.rates.page_links(rows))
     appearing = appearing_rates(learned, looks, capacities) / model.interval_days
     by_model = [expected_links(appearing, capacities, ages + days) for days in horizons.tolist()]
     is_known = ~np.isnan(learned)

@@ -32,6 +32,7 @@ from freshet.crawl.policy_state import (
 )
 from freshet.crawl.policy_status import resume_policy
 from freshet.record.fault_isolation import isolate_faults
+from freshet.schedule.links.link_policy import LinkPolicy
 from freshet.schedule.model_file import resolve_policy
 from freshet.schedule.policies import LINK_FORECAST_POLICY, FormulaRanking, make_policy
 from freshet.schedule.visit_steps import select_visits
@@ -88,12 +89,15 @@ def build_live_policy(
     tables: Iterable[VisitTable] = catalog.live_visit_tables()
     if also_read is not None:
         tables = _read_also(tables, also_read)
-    stored = read_policy_state(catalog, policy_name(settings), latest)
-    if stored is None:
-        return _replayed_policy(catalog, settings, tables, latest)
-    tables = list(tables)
-    policy = _resumed_policy(catalog, settings, tables, latest, stored)
-    return policy or _replayed_policy(catalog, settings, tables, latest)
+    stored, policy = read_policy_state(catalog, policy_name(settings), latest), None
+    if stored is not None:
+        tables = list(tables)
+        policy = _resumed_policy(catalog, settings, tables, latest, stored)
+    policy = policy or _replayed_policy(catalog, settings, tables, latest)
+    if isinstance(policy, LinkPolicy):
+        ids = policy.page_states.ids
+        policy.learn_page_links(ids, catalog.link_totals().known_at(ids, np.inf))
+    return policy
 
 
 def build_fitted_policy(catalog: Catalog, settings: Settings, *, now: datetime) -> Policy:
@@ -215,6 +219,15 @@ def learn_visits(policy: Policy, visits: VisitTable, lookup: PageLookup) -> None
         policy.learn(visits)
         return
     relearn_pages(policy, np.unique(visits.pages), lookup)
+
+
+def learn_page_links(policy: Policy, catalog: Catalog, pages: Sequence[int]) -> None:
+    """Make a policy of new links learn how many links pages had at their last looks."""
+    if isinstance(policy, LinkPolicy):
+        views = {page: look.view for page, look in catalog.last_looks(pages).items() if look.view}
+        facts = [view.facts for view in views.values()]
+        links = [float(fact.links_internal + fact.links_external) for fact in facts]
+        policy.learn_page_links(id_array(views), np.array(links))
 
 
 def relearn_pages(policy: Policy, pages: PageIdArray, lookup: PageLookup) -> None:

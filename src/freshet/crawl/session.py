@@ -18,7 +18,13 @@ from freshet.crawl.budget_status import add_lost_requests, save_crawl_start
 from freshet.crawl.fetch_job import CrawlDaySpending, CrawlStartState, FetchJob, JobBatch
 from freshet.crawl.follow import LinkFollower
 from freshet.crawl.job_source import LEASE_HOLDER, JobSource
-from freshet.crawl.live_policy import id_array, learn_visits, relearn_pages, visit_table
+from freshet.crawl.live_policy import (
+    id_array,
+    learn_page_links,
+    learn_visits,
+    relearn_pages,
+    visit_table,
+)
 from freshet.crawl.noise import NoiseLearner
 from freshet.record.collection_store import CollectionStore
 from freshet.record.recorder import RecordedVisit, Recorder
@@ -149,6 +155,7 @@ class CrawlSession:
         learn_visits(self.policy, visit_table(new_visits), self.jobs.page_lookup)
         relearned = sorted(filter(self.jobs.frontier.contains, remasked_pages))
         relearn_pages(self.policy, id_array(relearned), self.jobs.page_lookup)
+        learn_page_links(self.policy, self._catalog, visited_pages)
         # 9. Return the visits to the caller, which reports them.
         visits, self._unprocessed = self._unprocessed, []
         return visits

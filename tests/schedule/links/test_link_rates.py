@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from freshet.core.clock import to_epoch
 from freshet.schedule.links.link_rates import (
     MAX_PRIOR_DAYS,
     MIN_PRIOR_DAYS,
@@ -109,3 +110,30 @@ def test_minutes_of_looks_count_against_the_prior_of_few_pages() -> None:
         policy.learn(look([0, 1], 1 + minute * MINUTE, [3, 0]))
     busy, quiet = rates_of(policy, [0, 1])
     assert busy > 10 * quiet
+
+
+def test_the_rate_of_the_host_fades_with_looks_without_new_links() -> None:
+    policy = link_policy([1] * 12)
+    for number in range(57):
+        policy.learn(look(range(11), 1 + number / 2 * MINUTE, [2] + [0] * 10))
+    host = policy.rates.prior_rates(np.array([0]))[0]
+    busy, quiet, unseen = rates_of(policy, [0, 1, 11])
+    assert busy > 2_000
+    assert unseen > 20 * host
+    assert quiet < unseen / 100
+
+
+def test_the_known_number_of_links_counts_for_choices_as_for_forecasts() -> None:
+    policy = link_policy([1, 1])
+    for minute in range(9):
+        policy.learn(look([0, 1], 1 + minute * MINUTE, [6, 0]))
+    rows, links = np.array([0, 1]), np.array([60.0, 0.0])
+    policy.rates.fit()
+    given = policy.rates.rates(rows, links)
+    assert policy.rates.rates(rows).tolist() != given.tolist()
+    policy.learn_page_links(np.array([0, 1, 7]), np.array([60.0, 0.0, 3.0]))
+    assert policy.rates.rates(rows).tolist() == given.tolist()
+    now = START + 1.5 * DAY
+    expected = policy.expected_links(rows, now, np.array([0.0]))[:, 0]
+    assert [policy.explain(row, now).new_links for row in rows] == expected.tolist()
+    assert policy.score(rows, to_epoch(now))[0] > 1_000 * policy.score(rows, to_epoch(now))[1]

@@ -34,6 +34,7 @@ from freshet.core.tables import (
 )
 from freshet.core.types import FloatArray, Forecast
 from freshet.schedule.cadence import CrawlCadence
+from freshet.schedule.columns import NOT_FOUND
 from freshet.schedule.links.link_looks import add_link_visits
 from freshet.schedule.links.link_rates import LINK_RATE_COLUMNS, LinkRates
 from freshet.schedule.page_states import RevisitDelays
@@ -70,6 +71,12 @@ class LinkPolicy(RankingRule):
             self.rates.learn(batch)
         self._look_count += len(link_looks)
 
+    def learn_page_links(self, pages: PageIdArray, page_links: FloatArray) -> None:
+        """Learn how many links pages have, NaN if that is not known; unknown pages are ignored."""
+        rows = self.page_states.find_rows(pages)
+        is_known = rows != NOT_FOUND
+        self.page_states.column("page_links")[rows[is_known]] = page_links[is_known]
+
     def choose(self, now: datetime, k: int, caps: HostCaps) -> ChoiceTable:
         """Return the k pages of the highest value, best first, and mark them pending.
 
@@ -94,20 +101,16 @@ class LinkPolicy(RankingRule):
         pages: PageIdArray,
         now: datetime,
         horizons: FloatArray,
-        page_links: FloatArray | None = None,
     ) -> FloatArray:
         """Return the new links that looks after each horizon find, a row per page; all are known.
 
         Horizons are in days from now. The time since the last look counts too; pages that were
-        never looked at count from now. ``page_links`` are the numbers of links that the pages have,
-        NaN if that is not known.
+        never looked at count from now.
         """
         self._fit_if_due(to_epoch(now), growth=1.0)
         rows = self.page_states.known_rows(pages)
         ages = self.page_states.days_since_look(rows, to_epoch(now), never=0.0)
-        columns = [
-            self.rates.expected_links(rows, ages + days, page_links) for days in horizons.tolist()
-        ]
+        columns = [self.rates.expected_links(rows, ages + days) for days in horizons.tolist()]
         return np.stack(columns, axis=1) if columns else np.empty((len(rows), 0))
 
     def links_at_looks(
@@ -120,8 +123,8 @@ class LinkPolicy(RankingRule):
         """Return the new links that each of some later looks finds, as expected now.
 
         The looks are in the order of pages, and of time at each page; all pages are known. A look
-        finds what has come since the look before; ``page_links`` is as in ``expected_links``, a
-        number per look.
+        finds what has come since the look before; ``page_links`` is the number of links of the page
+        at each, NaN if that is not known, if it is another than at its last look.
         """
         self._fit_if_due(to_epoch(now), growth=1.0)
         rows = self.page_states.known_rows(pages)
@@ -131,9 +134,9 @@ class LinkPolicy(RankingRule):
         gaps = np.where(is_first, times - to_epoch(now), gaps) / DAY_SECONDS
         return self.rates.expected_links(rows, gaps + np.where(is_first, ages, 0.0), page_links)
 
-    def link_rates(self, pages: PageIdArray, page_links: FloatArray) -> FloatArray:
-        """Return the expected number of new links per day of pages with so many links."""
-        return self.rates.found_rates(self.page_states.known_rows(pages), page_links)
+    def link_rates(self, pages: PageIdArray) -> FloatArray:
+        """Return the expected number of new links per day of pages."""
+        return self.rates.found_rates(self.page_states.known_rows(pages))
 
     def forecast(self, pages: PageIdArray, now: datetime, horizons: FloatArray) -> Forecast:
         """Return the new links of known pages after each horizon, in days from now.

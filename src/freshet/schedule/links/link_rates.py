@@ -9,11 +9,14 @@ A list page holds only so many links. With room for C links and r new ones a day
 another, a look after x days finds C (1 - exp(-r x / C)) of the r x links; the others have come and
 gone. C is not known: the greatest number that one look has found, and some more, stands for it.
 That makes visits frequent enough for lists that lose links. Forecasts take the rate at which links
-were found, and the number of links of the page for C if it is given and greater.
+were found, and the number of links of the page for C if it is known and greater.
+
+At a page with several looks a day the prior counts for looks instead of days. If none of them has
+found a new link, each makes the rate of its host matter less.
 
 Links that a second look within minutes replaces are noise, as on link farms that show other links
 at every visit. The counts of such pages are not used; their rate is that of their host. If the
-number of links of a page is given, a page that still has all links found within minutes is no such
+number of links of a page is known, a page that still has all links found within minutes is no such
 page: its list grows. A page that was looked at and has never shown a link is expected to have no
 more than any page before anything is known.
 """
@@ -40,6 +43,8 @@ LINK_RATE_COLUMNS: Mapping[str, ColumnSpec] = {
     "most_links": ColumnSpec(np.float32),
     "quick_links": ColumnSpec(np.float32),
     "quick_looks": ColumnSpec(np.float32),
+    # The number of links that the page has; NaN if that is not known.
+    "page_links": ColumnSpec(np.float32, np.nan),
 }
 # The share of the evidence that remains after a look; over d days it is this to the power √d.
 RETENTION = 0.95
@@ -55,6 +60,8 @@ MIN_FITTED_PAGES, MIN_PRIOR_DAYS, MAX_PRIOR_DAYS = 10, 3.0, 100.0
 # In too few pages to estimate its days the prior counts for a link at most: minutes of looks at a
 # page with many new links would not count against days.
 MAX_UNFITTED_LINKS = 1.0
+# After so many looks in quick succession without any new link the rate of the host counts half.
+HALVING_LOOKS = 5.0
 
 
 class LinkRates:
@@ -125,27 +132,33 @@ class LinkRates:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the new links of pages and the days in which they appeared, 0 if rotating."""
         states = self._page_states
+        page_links = self.page_links(rows, page_links)
         is_used = ~self._are_rotating(rows)
-        if page_links is not None:
-            is_used |= page_links > states.column("quick_links")[rows]
+        is_used |= page_links > states.column("quick_links")[rows]
         sums = states.column("link_sum")[rows].astype(np.float64) * is_used
         return sums, states.column("link_days")[rows].astype(np.float64) * is_used
 
     def rates(self, rows: NDArray[Any], page_links: FloatArray | None = None) -> FloatArray:
         """Return the expected number of new links per day of pages.
 
-        ``page_links`` are the numbers of links that the pages have, NaN if that is not known.
+        ``page_links`` are the numbers of links that the pages have, NaN if that is not known, if
+        they are others than those at the last looks.
         """
+        page_links = self.page_links(rows, page_links)
         sums, days = self.evidence(rows, page_links)
-        prior_rates = self.prior_rates(rows)
-        prior_days = np.full(len(rows), self.prior_days)
-        if np.count_nonzero(self._page_states.column("link_looks")) < MIN_FITTED_PAGES:
-            prior_days = np.minimum(prior_days, MAX_UNFITTED_LINKS / prior_rates)
+        prior_rates, prior_days = self.prior_rates(rows), self._prior_days(rows)
+        is_empty = self._page_states.column("most_links")[rows] == 0
+        fading = 1 + is_empty * self._close_looks(rows) / HALVING_LOOKS
+        prior_rates = prior_rates / fading
         rates: FloatArray = (sums + prior_days * prior_rates) / (days + prior_days)
-        if page_links is None:
-            return rates
-        is_without_links = (page_links == 0) & (self._page_states.column("most_links")[rows] == 0)
-        return np.where(is_without_links, np.minimum(rates, INITIAL_RATE), rates)
+        return np.where((page_links == 0) & is_empty, np.minimum(rates, INITIAL_RATE), rates)
+
+    def page_links(self, rows: NDArray[Any], given: FloatArray | None = None) -> FloatArray:
+        """Return the numbers of links of pages: those given, or those at the last looks."""
+        if given is not None:
+            return given
+        known: FloatArray = self._page_states.column("page_links")[rows].astype(np.float64)
+        return known
 
     def capacities(self, rows: NDArray[Any]) -> FloatArray:
         """Return how many new links one look at each page can find at most."""
@@ -166,12 +179,35 @@ class LinkRates:
     ) -> FloatArray:
         """Return how many new links a look after that many days is expected to find.
 
-        ``page_links`` are the numbers of links that the pages have, NaN if that is not known.
+        ``page_links`` is as in ``rates``.
         """
-        capacities = self.capacities(rows)
-        if page_links is not None:
-            capacities = np.fmax(capacities, page_links)
+        capacities = np.fmax(self.capacities(rows), self.page_links(rows, page_links))
         return expected_links(self.found_rates(rows, page_links), capacities, days)
+
+    def _prior_days(self, rows: NDArray[Any]) -> FloatArray:
+        """Return the days of looks that the prior counts for.
+
+        At a page with several looks a day it counts for as many looks instead.
+        """
+        prior_days = self.prior_days * np.minimum(self._mean_gaps(rows), 1.0)
+        if np.count_nonzero(self._page_states.column("link_looks")) < MIN_FITTED_PAGES:
+            prior_days = np.minimum(prior_days, MAX_UNFITTED_LINKS / self.prior_rates(rows))
+        return prior_days
+
+    def _mean_gaps(self, rows: NDArray[Any]) -> FloatArray:
+        """Return the mean days between the looks at each page, 1 without looks."""
+        days, looks = (
+            self._page_states.column(name)[rows].astype(np.float64)
+            for name in ("link_days", "link_looks")
+        )
+        gaps: FloatArray = np.divide(days, looks, out=np.ones(len(rows)), where=looks > 0)
+        return gaps
+
+    def _close_looks(self, rows: NDArray[Any]) -> FloatArray:
+        """Return the number of looks at each page, less if they are hours apart, 0 if days."""
+        looks = self._page_states.column("link_looks")[rows].astype(np.float64)
+        close_looks: FloatArray = looks * (1.0 - np.minimum(self._mean_gaps(rows), 1.0))
+        return close_looks
 
     def _are_rotating(self, rows: NDArray[Any] | slice) -> NDArray[np.bool_]:
         """Return whether looks within minutes have replaced most links of pages."""
