@@ -57,3 +57,9 @@ def test_independent_pages_are_rarely_related() -> None:
     grid = changing_grid(*(random_changes(seed=seed) for seed in range(30)))
     related = CoChange(last_lag=1).related(grid, 30)
     assert len(related.pages) < 0.06 * 30 * 29
+
+
+def test_above_chance_of_all_comparisons_hardly_any_is_related() -> None:
+    grid = changing_grid(*(random_changes(seed=seed) for seed in range(60)))
+    assert len(CoChange().related(grid, 60).pages) > 5 * 60
+    assert len(CoChange(above_chance=True).related(grid, 60).pages) < 0.4 * 60

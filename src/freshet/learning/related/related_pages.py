@@ -33,7 +33,9 @@ class RelationChoice:
 
 
 RELATIONS: Mapping[str, RelationChoice] = {
-    "co-change": RelationChoice(CoChange(), VersionsRead.NONE, 2_000, has_lags=True),
+    "co-change": RelationChoice(
+        CoChange(first_lag=0, above_chance=True), VersionsRead.NONE, 2_000, has_lags=True
+    ),
     "content": RelationChoice(ContentNeighbours(), VersionsRead.LAST, 1_000),
     "host": RelationChoice(SameHost(), VersionsRead.LAST, 1_000, only_host=True),
     "links": RelationChoice(GraphDistance(), VersionsRead.LAST, 1_000),
