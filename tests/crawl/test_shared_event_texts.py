@@ -88,7 +88,12 @@ def test_a_page_seen_since_a_release_does_not_take_it_for_its_own_rate(
     report = why(collection, 0)
     explanation = report.explanation
     assert (explanation.shared_event.changed, explanation.shared_event.looked) == (9, 11)
-    assert dict(report.lines())["changed with it"].startswith("this page has been looked at since")
+    lines = dict(report.lines())
+    assert lines["changed with it"].startswith("this page has been looked at since")
+    frequent = replace(report, explanation=replace(explanation, event_rate=0.5))
+    assert dict(frequent.lines())["its site"] == (
+        f"{lines['its site']}; many pages of this site change together about every 2 days"
+    )
     assert explanation.changes == 1
     assert explanation.rate < 0.1
 
@@ -146,6 +151,7 @@ def test_a_site_that_is_often_redesigned_is_said_to_be(collection: Collection) -
             recorder.look(days_ago, range(PAGES), "last design")
     lines = dict(why(collection, 1).lines())
     assert lines["its site"].startswith("many pages of this site change together about every ")
+    assert " by itself (90 %: " in lines["changes"]
 
 
 def test_a_regular_page_is_said_to_be(collection: Collection) -> None:

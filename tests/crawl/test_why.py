@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from freshet.archive.catalog.rows import HostState
+from freshet.archive.warc.lock import ArchiveLock
 from freshet.collection.collection import Collection
 from freshet.core.errors import UsageError
 from freshet.core.types import Outcome
@@ -117,6 +118,28 @@ def test_what_the_last_visit_met_is_said_first(
 ) -> None:
     record(collection, [observe(DAYS_AGO - 2, outcome=outcome, why=reason)])
     assert said in why(collection).obstacles[0]
+
+
+def test_a_refused_page_waits_for_the_start_of_a_crawl_or_for_its_back_off(
+    collection: Collection,
+) -> None:
+    record(collection, [observe(DAYS_AGO - 0.01, outcome=Outcome.REFUSED, why="not allowed")])
+    lines = dict(why(collection).lines())
+    assert lines["next check"] == "when 'freshet run' starts"
+    assert "value" not in lines
+    [visit] = collection.plan().choices
+    assert visit.reason == "failed: refused (not allowed); tried again when 'freshet run' starts"
+    with ArchiveLock(collection.archive_folder, command="freshet run"):
+        explanation = why(collection)
+        [visit] = collection.plan().choices
+    assert explanation.expected > NOW
+    assert visit.expected > NOW
+    assert visit.reason == "failed: refused (not allowed); tried again after its back-off"
+
+
+def test_a_page_that_never_changed_is_said_to_be_without_a_change(collection: Collection) -> None:
+    looks(collection, "a", "a", "a")
+    assert dict(why(collection).lines())["changes"] == "no change seen in 2 compared looks"
 
 
 def test_a_page_whose_visits_have_all_failed_has_no_forecast_and_says_why(

@@ -4,9 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from freshet.core.clock import from_epoch
-from freshet.core.humanize import change_interval_text
+from freshet.core.humanize import (
+    MIN_INTERVAL_DAYS,
+    change_interval_text,
+    count_text,
+    duration_text,
+)
 from freshet.core.local_time import format_recent
-from freshet.core.tables import SharedEventReport
+from freshet.core.tables import PolicyExplanation, SharedEventReport
 from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS
 
 # Shared events are worth a line if they come more often than every 20 days.
@@ -20,6 +25,37 @@ def regular_interval_text(rate: float) -> str:
     'about every day, regularly'
     """
     return f"{change_interval_text(1 / rate)}, regularly"
+
+
+def page_changes_text(explanation: PolicyExplanation) -> str:
+    """Say how often a page changes by its own looks; empty if the policy has no such figure."""
+    if explanation.change_days is None:
+        return ""
+    if not explanation.looks:
+        return "not known yet"
+    if not explanation.changes:
+        return f"no change seen in {count_text(explanation.looks, 'compared look')}"
+    if explanation.is_regular and explanation.rate:
+        often = regular_interval_text(explanation.rate)
+    else:
+        often = change_interval_text(explanation.change_days)
+    by_itself = " by itself" if has_frequent_events(explanation) else ""
+    return f"{often}{by_itself}{_interval_bounds(explanation)}"
+
+
+def has_frequent_events(explanation: PolicyExplanation) -> bool:
+    """Whether shared events of the page's host are frequent enough to be named."""
+    return (explanation.event_rate or 0.0) > FREQUENT_EVENT_RATE
+
+
+def _interval_bounds(explanation: PolicyExplanation) -> str:
+    if not explanation.rate_low or not explanation.rate_high:
+        return ""
+    if change_interval_text(1 / explanation.rate_high).endswith("or less"):
+        return f" (90 %: {duration_text(max(1 / explanation.rate_low, MIN_INTERVAL_DAYS))} or less)"
+    shortest = duration_text(1 / explanation.rate_high)
+    longest = duration_text(1 / explanation.rate_low)
+    return f" (90 %: {shortest} to {longest})"
 
 
 def shared_event_text(event: SharedEventReport, now: datetime) -> str:

@@ -138,6 +138,10 @@ class Frontier:
         """Mark pages as being fetched."""
         self._in_flight.update(pages)
 
+    def mark_refused(self, pages: Iterable[int]) -> None:
+        """Mark pages whose visit was refused; they are no longer new to this crawl."""
+        self._unvisited.difference_update(pages)
+
     def mark_returned(
         self, pages: Iterable[int], *, were_visited: bool, is_last: bool = False
     ) -> None:

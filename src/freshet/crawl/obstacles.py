@@ -24,6 +24,11 @@ def obstacle_of(visit: Visit | None) -> str:
     return f"its last visit showed no content: {describe_visit(visit)}"
 
 
+def waits_for_start(last_visit: Visit | None) -> bool:
+    """Whether a page was refused: the next crawl tries it when it starts."""
+    return last_visit is not None and last_visit.outcome is Outcome.REFUSED
+
+
 def advice_for(outcome: Outcome) -> str:
     """Return advice for an outcome, empty if there is none."""
     return ADVICE.get(outcome, "")

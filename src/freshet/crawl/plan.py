@@ -23,9 +23,12 @@ from freshet.crawl.budget_status import current_budget
 from freshet.crawl.frontier import Frontier
 from freshet.crawl.hosts import HostTurns
 from freshet.crawl.learned_correction import LearnedCorrection
-from freshet.crawl.live_policy import build_fitted_policy, id_array
+from freshet.crawl.live_policy import build_fitted_policy, id_array, visit_table
+from freshet.crawl.obstacles import waits_for_start
 from freshet.crawl.policy_status import exploration_share
 from freshet.record.collection_store import CollectionStore
+from freshet.record.fault_isolation import isolate_faults
+from freshet.record.writer_lock import running_crawl
 
 HORIZON = timedelta(days=1)
 REQUESTED_REASON = "asked for"
@@ -96,6 +99,9 @@ class CrawlPreview:
             collection.catalog.host_states(), settings.politeness, to_epoch(self.now)
         )
         self.policy = build_fitted_policy(collection.catalog, settings, now=self.now)
+        self.is_crawl_running = bool(running_crawl(collection.archive_folder))
+        if self.is_crawl_running:
+            self._learn_refusals()
         self._learned_correction = LearnedCorrection(collection)
         self._learned_correction.apply_to_preview(self.policy, self.now)
         self.learned = self._learned_correction.status(self.now)
@@ -103,6 +109,15 @@ class CrawlPreview:
             self._frontier.size
         )
         self.spent = collection.catalog.spending(utc_day(self.now)).requests
+
+    def _learn_refusals(self) -> None:
+        """Make the policy learn visits that were refused; only a crawl that starts forgets them."""
+        last_visits = self._catalog.last_visits(self._catalog.unvisited_pages())
+        refused = [row.visit for row in last_visits.values() if waits_for_start(row.visit)]
+        self._frontier.mark_refused(visit.page for visit in refused)
+        if refused:
+            with isolate_faults("learning refused visits", f"policy {self.policy.name}"):
+                self.policy.learn(visit_table([(visit, None) for visit in refused]))
 
     def learned_chance(self, page: int) -> float | None:
         """Return the chance that a page has changed by now, as a learned model corrects it.
@@ -176,7 +191,8 @@ class CrawlPreview:
             page = pages[choice.page]
             turn = from_epoch(self._turns.take_turn(page.host, to_epoch(time)))
             row = last_visits.get(page.id)
-            reason = _reason(choice, row.visit if row else None)
+            last_visit = row.visit if row else None
+            reason = _reason(choice, last_visit, is_crawl_running=self.is_crawl_running)
             yield PlannedVisit(page, turn, choice.value, reason, exploratory=choice.is_exploratory)
 
     def _next_event(self, at: datetime) -> datetime | None:
@@ -190,10 +206,12 @@ class CrawlPreview:
         return min((event for event in events if event is not None and event > at), default=None)
 
 
-def _reason(choice: PageChoice, last_visit: Visit | None) -> str:
+def _reason(choice: PageChoice, last_visit: Visit | None, *, is_crawl_running: bool) -> str:
     """Return the reason of a choice; if the last visit of the page failed, the failure."""
     is_requested = choice.reason == REQUESTED_REASON
     if is_requested or last_visit is None or last_visit.outcome.is_look:
         return choice.reason
     why = f" ({last_visit.why})" if last_visit.why else ""
+    if waits_for_start(last_visit) and not is_crawl_running:
+        return f"failed: {last_visit.outcome}{why}; tried again when 'freshet run' starts"
     return f"failed: {last_visit.outcome}{why}; tried again after its back-off"

@@ -7,33 +7,27 @@ from math import isfinite
 from typing import Any
 
 from freshet.archive.catalog.rows import HostState
-from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.active_hours import ActiveHours
 from freshet.core.clock import from_epoch
-from freshet.core.humanize import (
-    MIN_INTERVAL_DAYS,
-    change_interval_text,
-    duration_text,
-    percent_text,
-)
+from freshet.core.humanize import change_interval_text, duration_text, percent_text
 from freshet.core.local_time import format_to_second
 from freshet.core.settings import NO_OBJECTIVE, PageSettings, planning_objective
 from freshet.core.tables import FormulaEvaluation, PolicyExplanation, SharedEventReport
 from freshet.core.types import Page, Visit
 from freshet.crawl.change_texts import (
-    FREQUENT_EVENT_RATE,
+    has_frequent_events,
     link_rate_text,
+    page_changes_text,
     publication_hours_text,
-    regular_interval_text,
     shared_event_text,
     site_changes_text,
 )
 from freshet.crawl.hosts import HostSummary, host_names, summarise_host
 from freshet.crawl.learned_correction import LearnedForecastStatus
-from freshet.crawl.obstacles import describe_visit, obstacle_of
+from freshet.crawl.obstacles import describe_visit, obstacle_of, waits_for_start
 from freshet.crawl.plan import HORIZON, CrawlPreview
 from freshet.record.collection_store import CollectionStore
-from freshet.record.writer_lock import is_crawl
+from freshet.record.writer_lock import running_crawl
 
 NOT_VERIFIED = "not verified (verify_tls is false): anyone on the way could answer in its place"
 MAX_PREVIEWED_VISITS = 2_000
@@ -49,7 +43,8 @@ class ScheduleExplanation:
     ``obstacles`` describe what prevents a visit now. ``expected`` is the time of the next visit,
     None if that is not within a day. ``learned`` says whether a learned model corrects the values,
     and ``learned_chance`` is the chance of a change by that model. ``failed_visits`` is the number
-    of visits if none of them showed the content.
+    of visits if none of them showed the content. ``waits_for_start`` says that the page was refused
+    and no crawl is running that would try it again.
     """
 
     page: Page
@@ -68,12 +63,15 @@ class ScheduleExplanation:
     learned: LearnedForecastStatus | None = None
     learned_chance: float | None = None
     failed_visits: int = 0
+    waits_for_start: bool = False
 
     @property
     def next_check(self) -> str:
         """Describe when the next visit is expected."""
         if self.page.source:
             return "never; only live pages are visited"
+        if self.waits_for_start:
+            return "when 'freshet run' starts"
         if self.expected is not None:
             return format_to_second(self.expected)
         has_forecast = self.explanation is not None and self.explanation.chance is not None
@@ -96,13 +94,7 @@ class ScheduleExplanation:
             yield "last visit", describe_visit(self.last_visit)
             return
         if self.explanation is not None:
-            if not self.is_failing:
-                yield from _chance_lines(self.explanation.chance, self.learned_chance)
-                yield from _forecast_lines(self.explanation, self.now)
-            if self.failed_visits:
-                yield "changes", _failed_visits_text(self.failed_visits)
-            yield from _value_lines(self.explanation, self.importance)
-            yield from _data_lines(self.explanation, is_failing=self.is_failing)
+            yield from self._policy_lines(self.explanation)
         if self.learned is not None and not self.learned.in_use:
             yield "learned model", f"not used: {self.learned.why}"
         yield "plan", f"{_objective_text(self.objective)} by {self.policy}"
@@ -112,6 +104,17 @@ class ScheduleExplanation:
         if not self.verify_tls:
             yield "certificate", NOT_VERIFIED
         yield "last visit", describe_visit(self.last_visit)
+
+    def _policy_lines(self, explanation: PolicyExplanation) -> Iterator[tuple[str, str]]:
+        """Yield the forecast, the value and the data behind them."""
+        if not self.is_failing:
+            yield from _chance_lines(explanation.chance, self.learned_chance)
+            yield from _forecast_lines(explanation, self.now)
+        if self.failed_visits:
+            yield "changes", _failed_visits_text(self.failed_visits)
+        if not self.waits_for_start:
+            yield from _value_lines(explanation, self.importance)
+        yield from _data_lines(explanation, is_failing=self.is_failing)
 
 
 def _objective_text(objective: str) -> str:
@@ -174,6 +177,7 @@ def _why(
         preview.spent, page_settings.importance, tuple(obstacles), host, visit, explanation,
         next_visit, page_settings.verify_tls is not False, preview.learned,
         preview.learned_chance(page.id), _failed_visits(collection, page, explanation),
+        waits_for_start(visit) and not preview.is_crawl_running,
     )  # fmt: skip
 
 
@@ -210,7 +214,7 @@ def _exclusions(collection: CollectionStore, page: Page) -> Iterator[str]:
         yield "it was removed; 'freshet add' brings it back"
     if page.paused:
         yield "it is paused; 'freshet resume' takes it into plans again"
-    is_crawl_running = is_crawl(ArchiveLock(collection.archive_folder).holder())
+    is_crawl_running = bool(running_crawl(collection.archive_folder))
     if is_crawl_running and any(lease.page == page.id for lease in collection.catalog.leases()):
         yield "it is being fetched at this moment"
 
@@ -294,12 +298,16 @@ def _chance_lines(
 def _forecast_lines(explanation: PolicyExplanation, now: datetime) -> Iterator[tuple[str, str]]:
     """Yield the new links, how often the page changes, and its site."""
     yield from _link_lines(explanation)
-    yield from _change_interval_lines(explanation)
-    if explanation.shared_event is not None:
-        yield "its site", shared_event_text(explanation.shared_event, now)
-        yield "changed with it", _unseen_event_text(explanation.shared_event)
-    elif explanation.event_rate is not None and explanation.event_rate > FREQUENT_EVENT_RATE:
-        yield "its site", site_changes_text(explanation.event_rate)
+    if changes := page_changes_text(explanation):
+        yield "changes", changes
+    event = explanation.shared_event
+    texts = [shared_event_text(event, now)] if event is not None else []
+    if has_frequent_events(explanation) and (event is None or event.is_seen):
+        texts.append(site_changes_text(explanation.event_rate or 0.0))
+    if texts:
+        yield "its site", "; ".join(texts)
+    if event is not None:
+        yield "changed with it", _unseen_event_text(event)
     if explanation.publication_hours:
         yield "its hours", publication_hours_text(explanation.publication_hours)
 
@@ -345,20 +353,6 @@ def _learned_text(factor: float) -> str:
     return f"finds a change {factor:.2g} times as likely as the page's own history alone"
 
 
-def _change_interval_lines(explanation: PolicyExplanation) -> Iterator[tuple[str, str]]:
-    """Describe how often the page changes."""
-    if explanation.change_days is None:
-        return
-    if explanation.is_regular and explanation.rate:
-        often = regular_interval_text(explanation.rate)
-    else:
-        often = change_interval_text(explanation.change_days)
-    if explanation.looks:
-        yield "changes", f"{often}{_interval_bounds(explanation)}"
-    else:
-        yield "changes", "not known yet"
-
-
 def _value_text(explanation: PolicyExplanation) -> str:
     """Describe the value of a visit; at 100 the page is visited now."""
     if not isfinite(explanation.age_days):
@@ -388,13 +382,3 @@ def _data_lines(explanation: PolicyExplanation, *, is_failing: bool) -> Iterator
         yield "pages like it", f"change {change_interval_text(explanation.prior_change_days)}"
     if explanation.clock is not None and abs(explanation.clock - 1) > STEADY_CLOCK_MARGIN:
         yield "its directory", f"recently changes {explanation.clock:.2g} times as fast as usual"
-
-
-def _interval_bounds(explanation: PolicyExplanation) -> str:
-    if not explanation.rate_low or not explanation.rate_high:
-        return ""
-    if change_interval_text(1 / explanation.rate_high).endswith("or less"):
-        return f" (90 %: {duration_text(max(1 / explanation.rate_low, MIN_INTERVAL_DAYS))} or less)"
-    shortest = duration_text(1 / explanation.rate_high)
-    longest = duration_text(1 / explanation.rate_low)
-    return f" (90 %: {shortest} to {longest})"
