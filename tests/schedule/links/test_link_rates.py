@@ -137,3 +137,10 @@ def test_the_known_number_of_links_counts_for_choices_as_for_forecasts() -> None
     expected = policy.expected_links(rows, now, np.array([0.0]))[:, 0]
     assert [policy.explain(row, now).new_links for row in rows] == expected.tolist()
     assert policy.score(rows, to_epoch(now))[0] > 1_000 * policy.score(rows, to_epoch(now))[1]
+
+
+def test_looks_within_a_minute_count_for_their_true_time() -> None:
+    policy = link_policy([1])
+    for number in range(101):
+        policy.learn(look([0], 1 + number / 6 * MINUTE, [number % 10 == 0]))
+    assert 30 < rates_of(policy, [0])[0] / 24 < 45

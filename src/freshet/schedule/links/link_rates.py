@@ -51,7 +51,7 @@ RETENTION = 0.95
 SPARE_CAPACITY = 10.0
 # The greatest share of a page's capacity that counts as found, so that the rate stays finite.
 MAX_FILLED_SHARE = 0.9
-MIN_GAP_DAYS = 1 / 1_440
+MIN_GAP_DAYS = 1 / 86_400
 QUICK_GAP_DAYS = 15 / 1_440
 MIN_QUICK_LOOKS, ROTATING_SHARE, MIN_ROTATING_LINKS = 2, 0.5, 5
 # Before anything is known: a new link in twenty days, and the prior counts for a few days.
