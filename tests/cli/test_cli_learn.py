@@ -48,6 +48,8 @@ def test_what_was_learned_is_compared_and_used_by_forecasts(run: Run, empty: Pat
     assert "by co-change, 59 of 59 other pages compared, 50 steps of 1 day" in related
     assert len(run("related", url, "--limit", "3", "--json").json["related"]) == 3
     assert run("related", url, "--by", "host", "--json").json["compared"] == 4
+    by_host = run("related", url, "--by", "host").out
+    assert "by host, 4 other pages of host1.example compared, 50 steps" in by_host
 
 
 def test_a_model_that_is_not_better_is_no_error(

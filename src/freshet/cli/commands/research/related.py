@@ -63,9 +63,10 @@ def related(
 
 
 def _print(pages: RelatedPageList) -> None:
-    compared = f"{pages.compared:,} of {count_text(pages.total, 'other page')} compared"
-    steps = f"{count_text(pages.steps, 'step')} of {duration_text(pages.step_days)}"
-    print_text(f"{pages.page.url}   by {pages.by}, {compared}, {steps}")
+    parts = [f"by {pages.by}", _compared_text(pages)]
+    if pages.steps > 1:
+        parts.append(f"{count_text(pages.steps, 'step')} of {duration_text(pages.step_days)}")
+    print_text(f"{pages.page.url}   {', '.join(parts)}")
     if not pages.related:
         print_text(pages.obstacle or "no related page")
         return
@@ -73,6 +74,12 @@ def _print(pages: RelatedPageList) -> None:
         (item.page.url, f"{item.weight:.3f}", _lag_text(item.lag_days)) for item in pages.related
     ]
     print_table(("page", "weight", "ahead by"), rows)
+
+
+def _compared_text(pages: RelatedPageList) -> str:
+    if RELATIONS[pages.by].only_host:
+        return f"{count_text(pages.compared, 'other page')} of {pages.page.host} compared"
+    return f"{pages.compared:,} of {count_text(pages.total, 'other page')} compared"
 
 
 def _lag_text(lag_days: float | None) -> str:
