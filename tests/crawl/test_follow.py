@@ -184,3 +184,17 @@ def test_status_counts_followed_links_and_those_over_a_limit(folder: Path) -> No
     with Collection.open(folder) as collection:
         assert follow_status(collection.catalog, NOON) == [FollowStatus("followed", 2, 2, 2)]
         assert follow_status(collection.catalog, NOON + DAY) == [FollowStatus("followed", 2, 0, 2)]
+
+
+def test_a_link_over_a_limit_that_two_pages_have_counts_once(folder: Path) -> None:
+    other, clock = "https://news.example/other", FixedClock(NOON)
+    with Collection.open(folder) as collection:
+        collection.add_many([other], tags=["lists"])
+    configure(folder, follow="site", follow_per_day=1)
+    old = ["/a", "/b", "/c", "/d", "/e", "/f", "/g"]
+    with crawling(folder, clock, "100/day") as session:
+        for links in (old, [*old, "/1", "/2", "/3"]):
+            for url in (LIST, other):
+                look(session, clock, html(links), url)
+    with Collection.open(folder) as collection:
+        assert follow_status(collection.catalog, NOON) == [FollowStatus("followed", 1, 1, 2)]

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.found_pages import (
@@ -38,6 +38,7 @@ TURNOVER_LOOKS, MIN_REPLACED_LOOKS = 4, 3
 REPLACED_SHARE, QUICK_REPLACED_SHARE, QUICK_SECONDS = 0.9, 0.5, 900.0
 MIN_FARM_LINKS = 5
 OVER_LIMIT_NOTE = "new links over the limits of their tags"
+MAX_COUNTED_LINKS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,8 @@ def is_link_farm(turnovers: Sequence[LinkTurnover]) -> bool:
 class FollowStatus:
     """The pages found by the rules of one tag, and the links that were over its limits.
 
-    Links over a limit are not followed later; ``over_limit`` counts them anew at every look that
-    finds them new.
+    Links over a limit are not followed later. A link that several pages have counts once in
+    ``over_limit``, unless it is found again after a restart or after very many others.
     """
 
     tag: str
@@ -162,6 +163,8 @@ class LinkFollower:
         # The last visit whose links were followed, and the last one that the catalog notes.
         self._followed_visit_id: int | None = None
         self._noted_visit_id = 0
+        # The last links over a limit that were counted, with their tags.
+        self._counted: dict[tuple[str, str], None] = {}
 
     def reload(self) -> None:
         """Read the rules again at the next call, because pages or settings have changed."""
@@ -236,10 +239,18 @@ class LinkFollower:
                 room = max(0, self._room(rule, now) - planned[rule.tag])
                 links = list(self._accepted(rule, visit, page))
                 if len(links) > room:
-                    over_limit[rule.tag] += len(links) - room
+                    over_limit[rule.tag] += self._count_uncounted(rule.tag, links[room:])
                 planned[rule.tag] += min(room, len(links))
                 for url in links[:room]:
                     yield FoundPage(new_page(PageKey(url)), page.id, rule.tag, depth)
+
+    def _count_uncounted(self, tag: str, links: Sequence[str]) -> int:
+        """Return how many links over a limit were not counted of late, on whatever page."""
+        uncounted = [(tag, url) for url in links if (tag, url) not in self._counted]
+        self._counted.update(dict.fromkeys(uncounted))
+        for key in list(islice(self._counted, max(0, len(self._counted) - MAX_COUNTED_LINKS))):
+            del self._counted[key]
+        return len(uncounted)
 
     def _accepted(self, rule: FollowRule, visit: NewLinkVisit, page: Page) -> Iterator[str]:
         """Yield the links of a visit that a rule accepts and that are no pages yet."""
