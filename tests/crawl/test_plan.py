@@ -187,3 +187,18 @@ def test_the_plan_and_why_give_a_page_the_same_time_whatever_the_limit(
         last, later = (why.expected for why in explain_pages(reopened, pages))
     assert last == times[planned]
     assert later is None or later > NOW + timedelta(days=1)
+
+
+@pytest.mark.parametrize("objective", ["freshness", "links"])
+def test_a_page_whose_content_was_never_seen_has_no_value(
+    collection: Collection, objective: str
+) -> None:
+    seen = record_visits(collection, "a", "b")
+    record(collection, [observe(DAYS_AGO - 1, b"", url="https://example.org/down", status=500)])
+    collection.add("https://example.org/new")
+    choices = collection.plan(objective=objective).choices
+    scores = {choice.page.url: choice.score for choice in choices}
+    assert scores.pop("https://example.org/down") is None
+    assert scores.pop("https://example.org/new") is None
+    assert sorted(scores) == seen
+    assert max(scores.values()) == 100

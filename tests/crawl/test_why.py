@@ -68,6 +68,23 @@ def test_a_page_worth_less_than_others_waits_for_budget_that_is_left(
     assert replace(late, obstacles=("it is paused",)).next_check.startswith("not within a day")
 
 
+def test_a_visit_before_the_full_value_is_made_because_the_plan_has_room(
+    collection: Collection,
+) -> None:
+    looks(collection, "a", "b", "c")
+    report = why(collection)
+    explanation = replace(report.explanation, value=0.1, multiplier=1.0, due=None)
+    early = replace(report, expected=NOW, explanation=explanation)
+    text = "10 of 100; the plan has room for a visit before it is 100"
+    assert dict(early.lines())["value"] == text
+    due = replace(early, explanation=replace(explanation, due=NOW.timestamp() + 3_600))
+    assert dict(due.lines())["value"] == text
+    on_time = replace(early, explanation=replace(explanation, due=NOW.timestamp()))
+    assert dict(on_time.lines())["value"].startswith("10 of 100; at 100 a visit is worth")
+    late = dict(replace(early, expected=None).lines())["value"]
+    assert late.startswith("10 of 100; at 100 a visit is worth")
+
+
 def test_a_page_never_seen_comes_first_of_all(collection: Collection) -> None:
     collection.add(URL)
     explanation = why(collection)

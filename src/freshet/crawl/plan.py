@@ -5,7 +5,7 @@ Each page appears once, with its next visit. All planned visits stay under way t
 takes no further sentinel of a host for what they will show.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -13,6 +13,7 @@ from math import isfinite
 
 import numpy as np
 
+from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.budget import Budget, RequestPace, next_midnight, utc_day
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.policy import Policy, ReportingPolicy
@@ -184,16 +185,34 @@ class CrawlPreview:
     def _plan_turns(
         self, choices: Sequence[PageChoice], times: Sequence[datetime]
     ) -> Iterator[PlannedVisit]:
-        """Yield a planned visit in its host's next turn for each choice."""
+        """Yield a planned visit in its host's next turn for each choice.
+
+        Pages whose content was never seen have no value, whatever the policy gives them.
+        """
         pages = self._catalog.pages_by_id([choice.page for choice in choices])
         last_visits = self._catalog.last_visits(list(pages))
+        unseen = self._unseen_pages(list(pages), last_visits)
         for choice, time in zip(choices, times, strict=True):
             page = pages[choice.page]
             turn = from_epoch(self._turns.take_turn(page.host, to_epoch(time)))
             row = last_visits.get(page.id)
             last_visit = row.visit if row else None
             reason = _reason(choice, last_visit, is_crawl_running=self.is_crawl_running)
-            yield PlannedVisit(page, turn, choice.value, reason, exploratory=choice.is_exploratory)
+            value = np.inf if page.id in unseen else choice.value
+            yield PlannedVisit(page, turn, value, reason, exploratory=choice.is_exploratory)
+
+    def _unseen_pages(
+        self, pages: Sequence[int], last_visits: Mapping[int, HistoryRow]
+    ) -> set[int]:
+        """Return the pages without a look; only pages whose last visit failed are read again."""
+        without_look = [
+            page
+            for page in pages
+            if page not in last_visits or not last_visits[page].visit.outcome.is_look
+        ]
+        return set(without_look).difference(
+            self._catalog.last_looks(without_look, with_content=False)
+        )
 
     def _next_event(self, at: datetime) -> datetime | None:
         """Return the next time at which a host or a page may become available."""

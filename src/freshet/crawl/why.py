@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any
 
@@ -32,6 +32,9 @@ from freshet.record.writer_lock import running_crawl
 NOT_VERIFIED = "not verified (verify_tls is false): anyone on the way could answer in its place"
 MAX_PREVIEWED_VISITS = 2_000
 STEADY_CLOCK_MARGIN = 0.05
+FULL_READINESS = 100
+# A visit that comes so much before its value is full is made because there is budget left.
+LATE_DUE = timedelta(minutes=1)
 COUNTS_LESS = "such changes count less for the page's own rate"
 BUDGET_SPENT = "today's budget is spent; the next requests go out after midnight UTC"
 
@@ -113,7 +116,7 @@ class ScheduleExplanation:
         if self.failed_visits:
             yield "changes", _failed_visits_text(self.failed_visits)
         if not self.waits_for_start:
-            yield from _value_lines(explanation, self.importance)
+            yield from _value_lines(explanation, self.importance, expected=self.expected)
         yield from _data_lines(explanation, is_failing=self.is_failing)
 
 
@@ -330,11 +333,13 @@ def _unseen_event_text(event: SharedEventReport) -> str:
     return f"{percent_text(event.chance)} likely; {COUNTS_LESS}"
 
 
-def _value_lines(explanation: PolicyExplanation, importance: float) -> Iterator[tuple[str, str]]:
+def _value_lines(
+    explanation: PolicyExplanation, importance: float, *, expected: datetime | None
+) -> Iterator[tuple[str, str]]:
     """Yield the value of a visit and what it depends on."""
     if explanation.reckoning is not None:
         yield from _formula_lines(explanation.reckoning)
-    yield "value", _value_text(explanation)
+    yield "value", _value_text(explanation, expected)
     if explanation.is_sentinel:
         yield "exploration", "looked at to learn whether the whole site has changed"
     yield "importance", f"{importance:g}"
@@ -353,12 +358,19 @@ def _learned_text(factor: float) -> str:
     return f"finds a change {factor:.2g} times as likely as the page's own history alone"
 
 
-def _value_text(explanation: PolicyExplanation) -> str:
-    """Describe the value of a visit; at 100 the page is visited now."""
+def _value_text(explanation: PolicyExplanation, expected: datetime | None) -> str:
+    """Describe the value of a visit; at 100 the page is visited now.
+
+    With budget left over the plan has a visit before that.
+    """
     if not isfinite(explanation.age_days):
         return "highest: its content was never seen"
     if explanation.readiness is None:
         return "not known yet; no visit was planned with it"
+    due = explanation.due
+    is_late = due is None or (expected is not None and from_epoch(due) - expected > LATE_DUE)
+    if expected is not None and is_late and explanation.readiness < FULL_READINESS:
+        return f"{explanation.readiness} of 100; the plan has room for a visit before it is 100"
     return f"{explanation.readiness} of 100; at 100 a visit is worth its place in the budget"
 
 
