@@ -160,3 +160,9 @@ def test_a_wacz_file_with_another_digest_is_reported_and_ends_with_4(
     assert result.code == 4
     assert "archive/freshet-" in result.err
     assert "get the file again" in result.err
+
+
+def test_an_export_of_links_without_rows_says_why(run: Run, empty: Path, tmp_path: Path) -> None:
+    out = run("export", "links", str(tmp_path / "links.csv"), "--every", "30d").out
+    assert "Wrote 0 rows to " in out
+    assert "No page was looked at in two intervals of 30d" in out

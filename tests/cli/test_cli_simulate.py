@@ -106,7 +106,7 @@ def test_new_links_are_found_in_continuous_time_too(run: Run, tmp_path: Path) ->
 
 def test_a_trace_without_links_has_no_objective_links(run: Run, folder: str) -> None:
     result = run("simulate", folder, "--objective", "links", "--policy", "age")
-    assert "has no numbers of new links" in result.err
+    assert "has no numbers of new links: give a TRACE of recorded pages" in result.err
 
 
 def test_policies_may_be_named_one_by_one_and_count_once(run: Run, folder: str) -> None:

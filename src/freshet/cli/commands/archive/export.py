@@ -87,8 +87,12 @@ def export_links(
         rows = export_new_links(store, path, length, source=source)
     if as_json:
         print_json({"file": path, "rows": rows})
-    else:
-        print_text(f"Wrote {count_text(rows, 'row')} to {path}.")
+        return
+    print_text(f"Wrote {count_text(rows, 'row')} to {path}.")
+    if not rows:
+        print_text(
+            f"No page was looked at in two intervals of {every}; a shorter --every may have rows."
+        )
 
 
 @app.command("cdxj")

@@ -19,10 +19,11 @@ but not these variants. A formula such as "t * X" is a policy, and so are the pa
 from `freshet evolve` and a class of your own as module:Class. NAD in capitals is a formula, the
 plain rate; the policy nad ranks by the probability of a change.
 
-With --objective links the policies are compared by the new links that they find. `all` then has
-these policies too: bayes-links, which a live crawl with this objective uses, and the published
-rankings nnl-pr (new links of the previous interval), nnl-av (their mean per interval), lcr (share
-of intervals with a new link) and ccr (share of intervals with a content change).
+With --objective links the policies are compared by the new links that they find. TRACE must then
+have recorded numbers of new links; generated pages have none. `all` then has these policies too:
+bayes-links, which a live crawl with this objective uses, and the published rankings nnl-pr (new
+links of the previous interval), nnl-av (their mean per interval), lcr (share of intervals with a
+new link) and ccr (share of intervals with a content change).
 """
 
 import re
@@ -217,7 +218,8 @@ def _check_one_of(option: str, value: str, choices: Sequence[str]) -> str | None
 def _require_links(trace: Trace, objective: str) -> None:
     if objective == LINKS and trace.new_links is None:
         raise UsageError(
-            f"the trace {trace.name!r} has no numbers of new links; leave --objective out"
+            f"the trace {trace.name!r} has no numbers of new links: give a TRACE of recorded "
+            "pages that has them, or leave --objective links out"
         )
 
 
