@@ -65,6 +65,27 @@ def test_a_change_says_what_is_new(
     assert lines == [f"12:00:00 UTC  {URL}  {words}"]
 
 
+def test_a_new_mask_is_told_once_and_changes_are_counted_under_it(lines: list[str]) -> None:
+    rows = [
+        SimpleNamespace(visit=crawl_event(change).visits[0][0], change=change)
+        for change in (Change(True, 1), Change(False, 1), Change(False, 1))
+    ]
+    catalog = SimpleNamespace(
+        pages_by_id=lambda ids: {1: PAGE}, history=lambda page, since, until: rows
+    )
+    narrator = ProgressLog(cast("Catalog", catalog), lines.append)
+    changed = Change(True, words=1)
+    narrator(crawl_event(changed, changed))
+    narrator(crawl_event(Change(False, mask=1)))
+    narrator(crawl_event(Change(False, mask=1)))
+    assert narrator.counts.changes == 1
+    assert len(lines) == 3
+    assert lines[-1] == (
+        f"12:00:00 UTC  {URL}  text that differs at every visit no longer counts: "
+        f"'freshet mask {URL}' shows it"
+    )
+
+
 def test_a_first_look_is_logged_once(narrator: ProgressLog, lines: list[str]) -> None:
     narrator(crawl_event(None, None))
     assert lines == [f"12:00:00 UTC  {URL}  first look"]

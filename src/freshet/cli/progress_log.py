@@ -6,6 +6,7 @@ First looks, kinds of failures per host and closed hosts are limited to the firs
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeVar
 
 from freshet.archive.catalog.catalog import Catalog
@@ -22,6 +23,7 @@ T = TypeVar("T")
 
 PROGRESS_INTERVAL_SECONDS = 60.0
 MAX_REPORTED = 20
+MAX_RECOUNTED_PAGES = 100_000
 
 
 @dataclass(slots=True)
@@ -41,6 +43,15 @@ class CrawlCounts:
         self.outcomes[str(visit.outcome)] += 1
 
 
+@dataclass(slots=True)
+class PageChanges:
+    """The changes of a page since its first one in a crawl, and its last mask."""
+
+    since: datetime
+    mask: int
+    changes: int = 0
+
+
 class OutputClosedError(FreshetError):
     """The reader of the output has closed it."""
 
@@ -56,6 +67,8 @@ class ProgressLog:
         self._first_looks: set[int] = set()
         self._failures: set[tuple[str, Outcome]] = set()
         self._closed_hosts: set[str] = set()
+        self._masked_pages: set[int] = set()
+        self._page_changes: dict[int, PageChanges] = {}
 
     def __call__(self, event: CrawlEvent) -> None:
         """Count, log and print the visits of an event."""
@@ -65,6 +78,8 @@ class ProgressLog:
             page = pages.get(visit.page)
             if page is not None:
                 self._report(page, visit, change)
+                if self._has_new_mask(page, visit, change) and _is_new(page.id, self._masked_pages):
+                    self._print(f"{format_time_of_day(visit.time)}  {page.url}  {mask_text(page)}")
         for closing in event.host_closings:
             self._report_closing(closing)
         if monotonic_seconds() - self._last_progress >= PROGRESS_INTERVAL_SECONDS:
@@ -76,6 +91,29 @@ class ProgressLog:
         text = self._describe_visit(page, visit, change)
         if text:
             self._print(f"{format_time_of_day(visit.time)}  {page.url}  {text}")
+
+    def _has_new_mask(self, page: Page, visit: Visit, change: Change | None) -> bool:
+        """Whether a changed page was masked since its last visit; if so, count its changes again.
+
+        The crawl has measured its earlier visits again under the mask.
+        """
+        counted = self._page_changes.get(page.id)
+        if counted is None:
+            if change is None or not change.changed:
+                return False
+            if len(self._page_changes) >= MAX_RECOUNTED_PAGES:
+                return False
+            counted = self._page_changes[page.id] = PageChanges(visit.time, change.mask)
+        if change is None:
+            return False
+        counted.changes += change.changed
+        if change.mask <= counted.mask:
+            return False
+        rows = self._catalog.history(page.id, since=counted.since, until=visit.time)
+        changes = sum(row.change.changed for row in rows if row.change is not None)
+        self.counts.changes += changes - counted.changes
+        counted.mask, counted.changes = change.mask, changes
+        return True
 
     def _report_closing(self, closing: HostClosing) -> None:
         log_event(
@@ -122,6 +160,11 @@ def _is_new(item: T, reported: set[T]) -> bool:
         return False
     reported.add(item)
     return True
+
+
+def mask_text(page: Page) -> str:
+    """Say that a page has a mask, and which command shows it."""
+    return f"text that differs at every visit no longer counts: 'freshet mask {page.url}' shows it"
 
 
 def visit_fields(page: Page, visit: Visit, change: Change | None) -> dict[str, Any]:
