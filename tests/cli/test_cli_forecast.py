@@ -120,3 +120,10 @@ def test_why_says_of_an_imported_page_that_it_is_a_history(run: Run, empty: Path
     assert result.code == 0
     assert "it is a history imported from seen; 'freshet add' keeps it fresh" in result.out
     assert run("why", "https://example.org/unknown").code == 3
+
+
+def test_why_explains_the_visits_for_another_objective(run: Run, empty: Path) -> None:
+    record(empty, visit(2.0), visit(1.0))
+    assert "for links by bayes-links" in run("why", URL, "--objective", "links").out
+    assert "for freshness by " in run("why", URL).out
+    assert run("why", URL, "--objective", "fame").code == 2

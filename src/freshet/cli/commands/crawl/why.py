@@ -5,6 +5,10 @@ have changed, and the value of a visit from 0 to 100, where 100 is enough to be 
 whose last visit showed no content has no forecast.
 """
 
+from typing import Annotated
+
+import typer
+
 from freshet.cli.options import (
     DEFAULT_COLLECTION,
     CollectionOption,
@@ -14,6 +18,7 @@ from freshet.cli.options import (
     new_app,
 )
 from freshet.cli.output import print_json, print_table, to_json_value
+from freshet.crawl.plan import settings_for_objective
 from freshet.crawl.why import explain_page as explain
 from freshet.record.collection_store import CollectionStore
 
@@ -24,12 +29,21 @@ app = new_app()
 def why(
     url: PageArgument,
     source: PageSourceOption = None,
+    objective: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Objective to explain the visits for: freshness, changes or links. Default: the "
+            "setting.",
+        ),
+    ] = "",
     collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: JsonOption = False,
 ) -> None:
     """Explain when and why a page will be visited."""
     with CollectionStore.open(collection) as store:
         page = store.page(url, source=source, removed=source is None)
+        store.settings = settings_for_objective(store.settings, objective)
         report = explain(store, page)
     if as_json:
         explanation = report.explanation
