@@ -1,9 +1,10 @@
 """A crawl corrects its values by a learned model while that proves better than its forecast."""
 
+import json
 import re
 import shutil
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from freshet.core.types import Change, Outcome, Visit
 from freshet.crawl import learned_correction
 from freshet.crawl.forecast import forecasts
 from freshet.crawl.learned_correction import (
+    LEARNED_FORECAST_NOTE,
+    NEW_MODEL,
     NOT_LOADED,
     SWITCHED_OFF,
     ForecastComparison,
@@ -186,6 +189,24 @@ def test_a_model_that_fails_on_the_latest_visits_is_switched_off(folder: Path) -
         again.refresh_if_due(policy, NOW)
         assert not again.in_use
         assert dict(explain_page(collection, page).lines())["learned model"].startswith("not used")
+
+
+def test_the_status_is_that_of_the_stored_model_before_a_crawl_has_loaded_it(folder: Path) -> None:
+    with Collection.open(folder, clock=FixedClock(NOW)) as collection:
+        status = collection.status().learned
+        assert status is not None
+        assert (status.in_use, status.why) == (False, NEW_MODEL)
+        correction, policy = LearnedCorrection(collection), live_policy(collection)
+        correction.refresh_if_due(policy, NOW)
+        in_use = collection.status().learned
+        assert in_use is not None
+        assert (in_use.in_use, in_use.made) == (True, status.made)
+        older = replace(in_use, made=NOW - timedelta(1), time=NOW - timedelta(minutes=5))
+        note = json.dumps(asdict(older), default=datetime.isoformat)
+        collection.catalog.write_note(LEARNED_FORECAST_NOTE, note)
+        learned_again = collection.status().learned
+        assert learned_again is not None
+        assert (learned_again.in_use, learned_again.why) == (False, NEW_MODEL)
 
 
 def test_a_model_that_goes_on_being_right_stays_in_use(folder: Path) -> None:

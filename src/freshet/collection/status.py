@@ -19,7 +19,7 @@ from freshet.crawl.budget_status import (
 )
 from freshet.crawl.follow import FollowStatus, follow_status
 from freshet.crawl.hosts import HostSummary, closed_hosts
-from freshet.crawl.learned_correction import LearnedForecastStatus, read_learned_forecast
+from freshet.crawl.learned_correction import LearnedForecastStatus, current_learned_forecast
 from freshet.crawl.live_policy import policy_name
 from freshet.crawl.policy_status import (
     ExplorationStatus,
@@ -81,7 +81,7 @@ def collection_status(collection: CollectionStore, *, days: int) -> CollectionSt
         today=day_budget_status(collection, outcomes, budget=current_budget(collection)),
         exploration=exploration_status(collection.catalog, collection.clock.now(), days=days),
         policy=_policy_status(collection),
-        learned=read_learned_forecast(collection.catalog),
+        learned=current_learned_forecast(collection, collection.clock.now()),
         closed_hosts=closed_hosts(hosts, politeness, collection.clock.now()),
         failing=failing_page_counts(outcomes),
         failing_pages=list_failing_pages(collection, source="", limit=MAX_SHOWN_FAILING),

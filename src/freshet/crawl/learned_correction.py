@@ -19,12 +19,13 @@ import numpy as np
 from freshet.archive.catalog.catalog import Catalog
 from freshet.core.clock import to_epoch
 from freshet.core.content.measured_looks import MeasuredLooks
-from freshet.core.errors import OwnClassError
+from freshet.core.errors import BadInputError, OwnClassError, UsageError
 from freshet.core.policy import CorrectablePolicy, Policy
 from freshet.core.tables import PageIdArray, PageTable
 from freshet.core.types import FloatArray
 from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_model
-from freshet.predict.change_model import CHANGE_MODEL_FILE, ChangeModel
+from freshet.features.visit_features import COLLECTION_FEATURE_NAMES
+from freshet.predict.change_model import CHANGE_MODEL_FILE, ChangeModel, read_change_model
 from freshet.predict.forecast_scores import LEAST_CHANCE, log_losses
 from freshet.record.collection_store import MODELS_FOLDER, CollectionStore
 from freshet.record.fault_isolation import isolate_faults
@@ -37,6 +38,7 @@ MAX_FACTOR = 4.0
 # The comparison counts about the last visits; it begins with the result of the validation.
 RECENT_LOOKS, FIRST_WEIGHT = 500, 100.0
 IN_USE = "it has been better than the policy's own forecast on the latest visits"
+NEW_MODEL = "it is new; a crawl looks for a new model when it starts and every hour"
 NOT_LOADED = "it could not be loaded; the log says why"
 SWITCHED_OFF = "the policy's own forecast has been better on the latest visits"
 
@@ -47,7 +49,7 @@ class LearnedForecastStatus:
 
     ``gain`` is how much lower the model's log-loss is than that of the policy's own forecast over
     the latest looks, ``looks`` how many looks of the crawl have been compared. ``made`` is the time
-    at which the model was learned.
+    at which the model was learned, ``time`` that at which the crawl last looked for a new one.
     """
 
     model: str
@@ -157,7 +159,7 @@ class LearnedCorrection:
 
     def save(self, now: datetime) -> None:
         """Store the status for ``status``, ``why`` and the next crawl."""
-        status = self.status(now)
+        status = self.status(self._refreshed or now)
         note = "" if status is None else json.dumps(asdict(status), default=datetime.isoformat)
         self._catalog.write_note(LEARNED_FORECAST_NOTE, note)
 
@@ -280,6 +282,27 @@ def read_learned_forecast(catalog: Catalog) -> LearnedForecastStatus | None:
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def current_learned_forecast(
+    collection: CollectionStore, now: datetime
+) -> LearnedForecastStatus | None:
+    """Return what is known of the stored model; None if there is none.
+
+    That is what the last crawl said of it. Of a model that no crawl has loaded yet, it is whether a
+    crawl will use it.
+    """
+    crawled = read_learned_forecast(collection.catalog)
+    try:
+        model = read_change_model(collection.path / MODELS_FOLDER, COLLECTION_FEATURE_NAMES)
+    except (BadInputError, UsageError) as error:
+        return LearnedForecastStatus("", None, False, str(error), 0.0, 0, now)
+    if model is None:
+        return crawled
+    if crawled is not None and (crawled.made == model.made or crawled.time >= model.made):
+        return crawled
+    why = NEW_MODEL if model.validation.is_better else model.validation.reason
+    return LearnedForecastStatus(model.title, model.made, False, why, 0.0, 0, now)
 
 
 def is_switched_off(catalog: Catalog, model: ChangeModel) -> bool:
