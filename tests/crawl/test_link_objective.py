@@ -6,13 +6,19 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
+from freshet.archive.observation import Observation
 from freshet.cli.crawl_session import planning_for
 from freshet.collection.collection import Collection
+from freshet.core.clock import FixedClock
 from freshet.core.settings import load_settings
+from freshet.core.types import Snapshot
 from freshet.crawl.live_policy import policy_name
+from freshet.schedule.links.link_policy import LinkPolicy
+from tests.crawl.crawl_samples import NOON, crawling
 from tests.record.record_samples import NOW, START, html, make_collection, observe, record
 
 DAYS_AGO = (NOW - START) / timedelta(days=1)
@@ -97,3 +103,16 @@ def test_a_crawl_can_be_given_an_objective(tmp_path: Path, monkeypatch: pytest.M
     assert policy() == "age"
     with planning_for(""):
         assert policy() == "age"
+
+
+def test_a_crawl_learns_how_many_links_pages_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FRESHET_OBJECTIVE", "links")
+    with Collection.create(tmp_path / "c", contact="me@example.org") as made:
+        made.add_many([LISTS])
+    with crawling(tmp_path / "c", FixedClock(NOON), "100/day") as session:
+        snapshot = Snapshot(LISTS, html("a list", "a", "b"), 200, (("content-type", "text/html"),))
+        session.record_observations([Observation(LISTS, "", NOON, uuid4().bytes, snapshot)])
+        assert isinstance(session.policy, LinkPolicy)
+        assert session.policy.page_states.column("page_links").tolist() == [2.0]
