@@ -5,26 +5,20 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.chart_files import save_charts
 from experiments.content_change.crawl import CrawlPoint
 from experiments.content_change.result_tables import ExperimentResult
 from experiments.content_change.sweeps import EXPERT_COUNT, TRAINING_SIZE, SweepRow
 from experiments.gp4c.line_chart import ChartSeries, line_chart
-from freshet.draw.chart_file import save_chart
 from freshet.draw.theme import Chart
 
-KIND = "svg"
 DRAWN_CRAWLS = ("1D", "2D", "3D xcorr", "pooled", "round-robin", "bayes-freshness")
 SOURCE_NAMES = {"world": "generated pages", "pages": "real pages"}
 
 
 def draw_charts(folder: Path, result: ExperimentResult) -> list[Path]:
     """Draw every chart into a folder; return the files."""
-    files = []
-    for name, chart in charts(result):
-        folder.mkdir(parents=True, exist_ok=True)
-        files.append(folder / f"{name}.{KIND}")
-        save_chart(chart, files[-1])
-    return files
+    return save_charts(folder, charts(result))
 
 
 def charts(result: ExperimentResult) -> Iterator[tuple[str, Chart]]:

@@ -1,6 +1,6 @@
 """Reads the daily versions of real pages into a content grid."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from xxhash import xxh3_64_intdigest
 
+from experiments.page_versions import page_versions
 from freshet.core.content.content_grid import NO_VERSION, ContentGrid, find_link_targets
 from freshet.core.content.sparse_rows import SparseRows, count_rows
 from freshet.core.errors import BadInputError
@@ -21,7 +22,6 @@ from freshet.view.url import page_address
 
 SNAPSHOT_FILES = ("versions_ota_contrib_snap*.parquet", "versions_ota_france_snap*.parquet")
 OBSERVATIONS = "observations.parquet"
-PAGES_PER_BATCH = 16
 CACHE_VERSION = "content grid 2"
 HTML_TYPE = (("content-type", "text/html; charset=utf-8"),)
 
@@ -123,7 +123,7 @@ def _parse_files(files: Sequence[Path], progress: ProgressCallback) -> ContentGr
     table = VersionTable([], [], [])
     for done, path in enumerate(files):
         observed = _observed_days(path)
-        for page, versions in _page_versions(path):
+        for page, versions in page_versions(path, "text_hash"):
             steps = _steps_of_page(versions, days, observed.get(page), table)
             table.pages.append(page)
             table.steps.append(steps)
@@ -175,20 +175,6 @@ def _observed_days(path: Path) -> dict[str, set[date]]:
         .collect()
     )
     return {page: set(days) for page, days in table.iter_rows()}
-
-
-def _page_versions(path: Path) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the versions of each page, a few pages in memory at a time."""
-    versions = pl.scan_parquet(path)
-    names = versions.select(pl.col("page").unique().sort()).collect()["page"].to_list()
-    for start in range(0, len(names), PAGES_PER_BATCH):
-        batch = names[start : start + PAGES_PER_BATCH]
-        columns = versions.filter(pl.col("page").is_in(batch)).select(
-            "page", "time", "html", "text_hash"
-        )
-        tables = columns.collect().partition_by("page", as_dict=True)
-        for page in batch:
-            yield page, tables[page,].sort("time")
 
 
 def _steps_of_page(

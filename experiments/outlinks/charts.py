@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.chart_files import save_charts
 from experiments.gp4c.line_chart import ChartSeries, line_chart
 from experiments.outlinks.result_tables import ExperimentResult
 from experiments.outlinks.summaries import FigurePoint
-from freshet.draw.chart_file import save_chart
 from freshet.draw.chart_library import alt
 from freshet.draw.theme import BLUE, PAPER, Chart, chart_rows, with_title
 
-KIND = "svg"
 SOURCE_NAMES = {"world": "generated world", "pages": "real pages"}
 MATRICES = {
     "3": ("Pages by their new links in a week and in the next", "share of pages"),
@@ -37,12 +36,7 @@ DRAWN_RANKINGS = (
 
 def draw_charts(folder: Path, result: ExperimentResult) -> list[Path]:
     """Draw every chart into a folder; return the files."""
-    files = []
-    for name, chart in charts(result):
-        folder.mkdir(parents=True, exist_ok=True)
-        files.append(folder / f"{name}.{KIND}")
-        save_chart(chart, files[-1])
-    return files
+    return save_charts(folder, charts(result))
 
 
 def charts(result: ExperimentResult) -> Iterator[tuple[str, Chart]]:

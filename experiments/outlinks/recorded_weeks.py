@@ -11,6 +11,7 @@ import polars as pl
 from xxhash import xxh3_64_intdigest
 
 from experiments.outlinks.weekly_pages import WeeklyPages, WeekVersions, pages_of_columns
+from experiments.page_versions import page_versions
 from freshet.core.content.sparse_rows import count_rows
 from freshet.core.errors import BadInputError
 from freshet.core.tables import BoolArray
@@ -23,7 +24,6 @@ WEEKS = 27
 LAST_DAY = date(2026, 8, 22)
 PARTS = ("gdocs_bigquery", "gdocs_spanner", "ota_contrib_snap", "ota_france_snap", "stalker",
          "claude_docs", "gh_trending")  # fmt: skip
-PAGES_PER_BATCH = 16
 CACHE_VERSION = "weekly links 1"
 NO_VERSION = -1
 HTML, TEXT = "text/html; charset=utf-8", "text/plain; charset=utf-8"
@@ -83,7 +83,7 @@ def _read_files(files: Sequence[Path]) -> _VersionTable:
     names: set[str] = set()
     for path in files:
         observed = _observed_days(path)
-        for page, versions in _page_versions(path):
+        for page, versions in page_versions(path, "kind"):
             if page not in names:
                 _add_page(page, versions, observed.get(page, ()), path.stem, table)
                 names.add(page)
@@ -103,20 +103,6 @@ def _observed_days(path: Path) -> dict[str, Sequence[date]]:
         .collect()
     )
     return dict(days.iter_rows())
-
-
-def _page_versions(path: Path) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the versions of each page, a few pages in memory at a time."""
-    versions = pl.scan_parquet(path)
-    names = versions.select(pl.col("page").unique().sort()).collect()["page"].to_list()
-    for start in range(0, len(names), PAGES_PER_BATCH):
-        batch = names[start : start + PAGES_PER_BATCH]
-        columns = versions.filter(pl.col("page").is_in(batch)).select(
-            "page", "time", "html", "kind"
-        )
-        tables = columns.collect().partition_by("page", as_dict=True)
-        for page in batch:
-            yield page, tables[page,].sort("time")
 
 
 def _add_page(
