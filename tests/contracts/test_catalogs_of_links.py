@@ -1,9 +1,9 @@
 """Every catalog: links of many pages over time, and pages that were found as new links."""
 
 from freshet.archive.catalog.catalog import Catalog
-from freshet.archive.catalog.found_pages import FoundPage
+from freshet.archive.catalog.found_pages import MAX_WAIT, FoundCounts, FoundPage, WaitingLink
 from freshet.archive.catalog.rows import LinkDelta, VisitEntry
-from freshet.core.types import Change
+from freshet.core.types import Change, Outcome
 from tests.contracts.catalog_samples import DAY, NOW, VIEW, add, new_page, new_visit
 
 X, Y, Z = (f"https://x.example/{name}" for name in "xyz")
@@ -58,7 +58,26 @@ def test_found_pages_are_added_once_with_their_tag_and_origin(catalog: Catalog) 
     assert catalog.found_on(page) == new_page("list").key.url
     assert catalog.found_on(known) is None
     assert catalog.find_depths([page, known]) == {page: 1}
-    assert catalog.found_counts("found", NOW) == (1, 1)
-    assert catalog.found_counts("found", NOW + DAY) == (0, 1)
+    assert catalog.found_counts(NOW) == {"found": FoundCounts(1, 1, 1, 1)}
+    assert catalog.found_counts(NOW + DAY, tag="found") == {"found": FoundCounts(1, 0, 1, 0)}
+    catalog.append_visits([VisitEntry(new_visit(page, 0, outcome=Outcome.ROBOTS))])
+    assert catalog.found_counts(NOW) == {"found": FoundCounts(1, 1, 0, 0)}
     catalog.remove_pages([page], NOW, purge=True)
-    assert catalog.found_counts("found", NOW) == (0, 0)
+    assert catalog.found_counts(NOW) == {}
+
+
+def test_links_wait_in_order_until_they_are_found_or_given_up(catalog: Catalog) -> None:
+    (origin,) = add(catalog, new_page("list"))
+    x, y, z = (WaitingLink(url, origin, "found", 1) for url in (X, Y, Z))
+    catalog.add_found_pages([], 1, NOW, [x, y])
+    catalog.add_found_pages([], 2, NOW + DAY, [z, x])
+    assert catalog.waiting_links("found", 9) == [z, x, y]
+    assert catalog.waiting_links("found", 1) == [z]
+    assert catalog.waiting_counts(NOW + DAY) == {"found": 1}
+    catalog.add_found_pages([FoundPage(new_page("found"), origin, "found", 1)], 3, NOW)
+    catalog.give_up_waiting_links([x], now=NOW)
+    assert catalog.waiting_links("found", 9) == [z, y]
+    catalog.give_up_waiting_links([], now=NOW + MAX_WAIT + DAY / 2)
+    assert catalog.waiting_links("found", 9) == [z]
+    catalog.give_up_waiting_links_of([origin])
+    assert catalog.waiting_counts(NOW) == {}

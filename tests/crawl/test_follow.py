@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -11,7 +11,7 @@ import pytest
 from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
-from freshet.core.types import Snapshot
+from freshet.core.types import Outcome, Snapshot
 from freshet.crawl.follow import FollowRule, FollowStatus, follow_status
 from freshet.crawl.session import CrawlSession
 from tests.crawl.crawl_samples import NOON, crawling, draw
@@ -177,24 +177,105 @@ def test_a_long_url_is_not_followed(folder: Path) -> None:
         assert not rule.accepts(f"https://news.example/{'x' * 3_000}", page, is_feed=False)
 
 
-def test_status_counts_followed_links_and_those_over_a_limit(folder: Path) -> None:
-    configure(folder, follow="site", follow_per_day=2)
-    old = ["/a", "/b", "/c", "/d", "/e", "/f", "/g"]
-    looks(folder, html(old), html([*old, "/1", "/2", "/3"]), html([*old, "/4"]))
+def status(folder: Path, now: datetime) -> list[FollowStatus]:
     with Collection.open(folder) as collection:
-        assert follow_status(collection.catalog, NOON) == [FollowStatus("followed", 2, 2, 2)]
-        assert follow_status(collection.catalog, NOON + DAY) == [FollowStatus("followed", 2, 0, 2)]
+        return follow_status(collection.catalog, now)
 
 
-def test_a_link_over_a_limit_that_two_pages_have_counts_once(folder: Path) -> None:
+STEADY = [f"/steady-{number}" for number in range(9)]
+
+
+def test_status_counts_followed_links_and_those_that_wait(folder: Path) -> None:
+    configure(folder, follow="site", follow_per_day=2)
+    looks(folder, html(STEADY), html([*STEADY, "/1", "/2", "/3"]), html([*STEADY, "/4"]))
+    assert status(folder, NOON) == [FollowStatus("followed", 2, 2, 0, 2)]
+    assert status(folder, NOON + DAY) == [FollowStatus("followed", 2, 0, 0, 2)]
+    assert status(folder, NOON + 9 * DAY) == [FollowStatus("followed", 2, 0, 0, 0)]
+
+
+def test_a_waiting_link_that_two_pages_have_counts_once(folder: Path) -> None:
     other, clock = "https://news.example/other", FixedClock(NOON)
     with Collection.open(folder) as collection:
         collection.add_many([other], tags=["lists"])
     configure(folder, follow="site", follow_per_day=1)
-    old = ["/a", "/b", "/c", "/d", "/e", "/f", "/g"]
     with crawling(folder, clock, "100/day") as session:
-        for links in (old, [*old, "/1", "/2", "/3"]):
+        for links in (STEADY, [*STEADY, "/1", "/2", "/3"]):
             for url in (LIST, other):
                 look(session, clock, html(links), url)
+    assert status(folder, NOON) == [FollowStatus("followed", 1, 1, 0, 2)]
+
+
+def test_waiting_links_are_followed_the_next_day_the_latest_first(folder: Path) -> None:
+    configure(folder, follow="site", follow_per_day=2)
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "100/day") as session:
+        look(session, clock, html(STEADY))
+        look(session, clock, html([*STEADY, "/1", "/2", "/3", "/4"]))
+        look(session, clock, html([*STEADY, "/5"]))
+        assert pages(folder) == ["https://news.example/1", "https://news.example/2"]
+        clock.at += DAY
+        look(session, clock, html([*STEADY, "/5"]))
+        assert pages(folder)[2:] == ["https://news.example/5", "https://news.example/3"]
+    clock.at += DAY
+    with crawling(folder, clock, "100/day"):
+        assert "https://news.example/4" in pages(folder)
+    assert status(folder, clock.now()) == [FollowStatus("followed", 5, 1, 0, 0)]
+
+
+def test_links_wait_only_as_long_as_their_rule_accepts_them(folder: Path) -> None:
+    configure(folder, follow="site", follow_per_day=1)
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "100/day") as session:
+        look(session, clock, html(STEADY))
+        look(session, clock, html([*STEADY, "/a/1", "/a/2", "/b/1", "/b/2"]))
+    configure(folder, follow_pattern="*/b/*")
     with Collection.open(folder) as collection:
-        assert follow_status(collection.catalog, NOON) == [FollowStatus("followed", 1, 1, 2)]
+        collection.add_many(["https://news.example/b/1"])
+    clock.at += DAY
+    with crawling(folder, clock, "100/day"):
+        assert pages(folder) == ["https://news.example/a/1", "https://news.example/b/2"]
+    assert status(folder, clock.now()) == [FollowStatus("followed", 2, 1, 0, 0)]
+
+
+def fail(session: CrawlSession, clock: FixedClock, url: str, outcome: Outcome) -> None:
+    """Record a visit that fetched nothing."""
+    clock.at += HOUR
+    session.record_observations([Observation(url, "", clock.now(), uuid4().bytes, outcome=outcome)])
+
+
+@pytest.mark.parametrize("outcome", [Outcome.ROBOTS, Outcome.REFUSED, Outcome.GONE])
+def test_a_page_that_cannot_be_fetched_gives_its_place_to_a_waiting_link(
+    folder: Path, outcome: Outcome
+) -> None:
+    configure(folder, follow="site", follow_per_day=1, follow_total=1)
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "100/day") as session:
+        look(session, clock, html(STEADY))
+        look(session, clock, html([*STEADY, "/1", "/2"]))
+        assert pages(folder) == ["https://news.example/1"]
+        fail(session, clock, "https://news.example/1", Outcome.TIMEOUT)
+        assert pages(folder) == ["https://news.example/1"]
+        fail(session, clock, "https://news.example/1", outcome)
+        assert pages(folder) == ["https://news.example/1", "https://news.example/2"]
+    assert status(folder, clock.now()) == [FollowStatus("followed", 2, 2, 1, 0)]
+
+
+def test_pages_that_cannot_be_fetched_are_tried_so_many_times_a_limit_at_most(
+    folder: Path,
+) -> None:
+    configure(folder, follow="site", follow_per_day=1)
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "100/day") as session:
+        clock.at += 12 * HOUR
+        look(session, clock, html(STEADY))
+        look(session, clock, html([*STEADY, *(f"/{number}" for number in range(10, 22))]))
+        for number in range(10, 22):
+            fail(session, clock, f"https://news.example/{number}", Outcome.GONE)
+        assert len(pages(folder)) == 10
+
+
+def test_waiting_links_of_a_page_that_becomes_a_link_farm_are_given_up(folder: Path) -> None:
+    configure(folder, follow="site", follow_per_day=5)
+    bodies = [html(f"/{visit}-{number}" for number in range(20)) for visit in range(5)]
+    looks(folder, *bodies)
+    assert status(folder, NOON) == [FollowStatus("followed", 5, 5, 0, 0)]

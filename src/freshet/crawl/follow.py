@@ -4,24 +4,30 @@ A rule is the group of ``follow`` settings of a page. Only links that a later lo
 followed, not those of the first look. The crawl notes up to which visit it has followed links, in
 the transaction that adds the pages, so that a crawl that was killed continues where it was.
 
+Links over the limits of their tag wait in the catalog, and are followed when a day starts or when
+found pages turn out not to be fetchable: these give their place back. Links found now go first,
+then those that wait, the latest first.
+
 A page whose links are replaced at every look is a link farm or another random choice of links, and
 is not followed: looks minutes apart have shown mostly new links, or all of the last looks have, and
 the page is no feed.
 """
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.found_pages import (
     FOLLOWED_VISIT_NOTE,
+    MAX_WAIT,
+    FoundCounts,
     FoundPage,
     LinkTurnover,
     NewLinkVisit,
+    WaitingLink,
 )
 from freshet.core.settings import PageSettings, Settings
 from freshet.core.types import Page, PageKey
@@ -37,8 +43,11 @@ MAX_UNNOTED_VISITS = 1_000
 TURNOVER_LOOKS, MIN_REPLACED_LOOKS = 4, 3
 REPLACED_SHARE, QUICK_REPLACED_SHARE, QUICK_SECONDS = 0.9, 0.5, 900.0
 MIN_FARM_LINKS = 5
-OVER_LIMIT_NOTE = "new links over the limits of their tags"
-MAX_COUNTED_LINKS = 10_000
+# Found pages are counted again, and waiting links tried again, after this time.
+COUNT_INTERVAL = timedelta(minutes=1)
+MAX_TRIED_LINKS = 1_000
+# Pages that cannot be fetched do not count, but so many times a limit are tried at most.
+TRIES_PER_PLACE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,14 @@ class FollowRule:
         if not is_in_scope or len(url) > MAX_URL_CHARS:
             return False
         return not self.patterns or any(matches_pattern(url, text) for text in self.patterns)
+
+    def accepts_waiting(self, link: WaitingLink, page: Page) -> bool:
+        """Whether a link that this rule, or an earlier one of its page, accepted is still wanted.
+
+        Whether the page was a feed then is not known; a rule for feeds accepted only their links.
+        """
+        is_same = self.tag == link.tag and link.depth <= self.depth
+        return is_same and self.accepts(link.url, page, is_feed=True)
 
 
 def matches_pattern(url: str, pattern: str) -> bool:
@@ -114,41 +131,71 @@ def is_link_farm(turnovers: Sequence[LinkTurnover]) -> bool:
     return len(quick) > 1 and min(quick) >= QUICK_REPLACED_SHARE
 
 
+RuledLink = tuple[FollowRule, WaitingLink]
+
+
 @dataclass(frozen=True, slots=True)
 class FollowStatus:
-    """The pages found by the rules of one tag, and the links that were over its limits.
+    """The pages found by the rules of one tag, in total and today, and the links that wait.
 
-    Links over a limit are not followed later. A link that several pages have counts once in
-    ``over_limit``, unless it is found again after a restart or after very many others.
+    ``unusable`` pages were removed or cannot be fetched; they do not count against the limits.
     """
 
     tag: str
     pages: int
     today: int
-    over_limit: int
+    unusable: int
+    waiting: int
 
 
 def follow_status(catalog: Catalog, now: datetime) -> list[FollowStatus]:
-    """Return how many links were followed, by tag."""
-    counts, over_limit = catalog.found_counts_by_tag(_midnight(now)), _read_over_limit(catalog)
+    """Return how many links were followed and how many wait, by tag."""
+    counts, waiting = catalog.found_counts(_midnight(now)), catalog.waiting_counts(now - MAX_WAIT)
     return [
-        FollowStatus(tag, total, today, over_limit.get(tag, 0))
-        for tag in sorted(counts.keys() | over_limit.keys())
-        for today, total in [counts.get(tag, (0, 0))]
+        FollowStatus(tag, n.total, n.recent, n.total - n.usable, waiting.get(tag, 0))
+        for tag in sorted(counts.keys() | waiting.keys())
+        for n in [counts.get(tag, FoundCounts())]
     ]
-
-
-def _read_over_limit(catalog: Catalog) -> Counter[str]:
-    """Return the noted numbers of links over the limits of their tags."""
-    try:
-        document = json.loads(catalog.read_note(OVER_LIMIT_NOTE) or "{}")
-        return Counter({str(tag): int(count) for tag, count in document.items()})
-    except (ValueError, TypeError, AttributeError):
-        return Counter()
 
 
 def _midnight(now: datetime) -> datetime:
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+@dataclass(slots=True)
+class FollowLimits:
+    """How many more pages rules may add; counts the pages of each tag again every minute."""
+
+    catalog: Catalog
+    _time: datetime | None = None
+    _counts: dict[str, FoundCounts] = field(default_factory=dict)
+    _added: Counter[str] = field(default_factory=Counter)
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether the pages are to be counted again."""
+        return self._time is None or not timedelta() <= now - self._time < COUNT_INTERVAL
+
+    def refresh_if_due(self, now: datetime) -> None:
+        """Forget old counts."""
+        if self.is_due(now):
+            self._time = now
+            self._counts.clear()
+            self._added.clear()
+
+    def take(self, rule: FollowRule, now: datetime) -> bool:
+        """Take a place for a page of a rule; return False if there is none."""
+        if rule.tag not in self._counts:
+            counts = self.catalog.found_counts(_midnight(now), tag=rule.tag)
+            self._counts[rule.tag] = counts.get(rule.tag, FoundCounts())
+        found, added = self._counts[rule.tag], self._added[rule.tag]
+        has_place = (
+            found.usable_recent + added < rule.per_day
+            and found.usable + added < rule.total
+            and found.recent + added < TRIES_PER_PLACE * rule.per_day
+            and found.total + added < TRIES_PER_PLACE * rule.total
+        )
+        self._added[rule.tag] += has_place
+        return has_place
 
 
 class LinkFollower:
@@ -163,8 +210,8 @@ class LinkFollower:
         # The last visit whose links were followed, and the last one that the catalog notes.
         self._followed_visit_id: int | None = None
         self._noted_visit_id = 0
-        # The last links over a limit that were counted, with their tags.
-        self._counted: dict[tuple[str, str], None] = {}
+        self._limits = FollowLimits(catalog)
+        self._waiting_tags: set[str] = set()
 
     def reload(self) -> None:
         """Read the rules again at the next call, because pages or settings have changed."""
@@ -181,31 +228,32 @@ class LinkFollower:
 
     def _follow(self, now: datetime) -> list[int]:
         if not self._are_rules_loaded:
-            self._load_rules()
+            self._load_rules(now)
         if self._following is not None and not self._following:
             return []
         last_visit_id = self._catalog.last_visit_id()
         if self._followed_visit_id is None:
             self._followed_visit_id = last_visit_id
             return self._catalog.add_found_pages([], last_visit_id, now)
-        if self._followed_visit_id >= last_visit_id:
+        tags = sorted(self._waiting_tags) if self._limits.is_due(now) else []
+        if self._followed_visit_id >= last_visit_id and not tags:
             return []
+        self._limits.refresh_if_due(now)
         visits = self._catalog.new_link_visits(
             self._following, after_visit_id=self._followed_visit_id, since=now - MAX_VISIT_AGE
         )
-        over_limit: Counter[str] = Counter()
-        found = list(self._found_pages(visits, now, over_limit)) if visits else []
+        found, waiting = self._within_limits(self._new_links(visits), now) if visits else ([], [])
+        for tag in tags:
+            found += self._take_waiting(tag, now)
         new_pages: list[int] = []
-        if over_limit:
-            over_limit += _read_over_limit(self._catalog)
-            self._catalog.write_note(OVER_LIMIT_NOTE, json.dumps(over_limit))
-        if found or over_limit or last_visit_id - self._noted_visit_id >= MAX_UNNOTED_VISITS:
-            new_pages = self._catalog.add_found_pages(found, last_visit_id, now)
+        if found or waiting or last_visit_id - self._noted_visit_id >= MAX_UNNOTED_VISITS:
+            new_pages = self._catalog.add_found_pages(found, last_visit_id, now, waiting)
+            self._waiting_tags.update(link.tag for link in waiting)
             self._noted_visit_id = last_visit_id
         self._followed_visit_id = last_visit_id
         return new_pages
 
-    def _load_rules(self) -> None:
+    def _load_rules(self, now: datetime) -> None:
         """Find the pages with a rule; if there are none, later rules begin with later links."""
         rules = self._catalog.follow_by_page()
         following = [page for page, scope in rules.items() if scope]
@@ -219,38 +267,75 @@ class LinkFollower:
             if note:
                 self._catalog.write_note(FOLLOWED_VISIT_NOTE, "")
         self._following = None if self._settings.page.follow else following
+        self._waiting_tags = set(self._catalog.waiting_counts(now - MAX_WAIT))
         self._are_rules_loaded = True
 
-    def _found_pages(
-        self, visits: Sequence[NewLinkVisit], now: datetime, over_limit: Counter[str]
-    ) -> Iterator[FoundPage]:
-        """Yield the links of visits that are to be added, and count those over a tag's limits."""
-        ids = sorted({visit.page for visit in visits})
-        pages, overrides = self._catalog.pages_by_id(ids), self._catalog.setting_overrides(ids)
-        depths = self._catalog.find_depths(ids)
-        planned: Counter[str] = Counter()
+    def _new_links(self, visits: Sequence[NewLinkVisit]) -> Iterator[RuledLink]:
+        """Yield the links of visits that the rules of their pages accept."""
+        rules = self._rules_of_pages(visit.page for visit in visits)
+        depths = self._catalog.find_depths(list(rules))
         for visit in visits:
-            page, depth = pages[visit.page], depths.get(visit.page, 0) + 1
+            if visit.page not in rules:
+                continue
+            page, rule = rules[visit.page]
+            depth = depths.get(page.id, 0) + 1
             with isolate_faults("following its links", page.url):
-                settings = self._settings.for_page(*overrides.get(page.id, ()))
-                rule = FollowRule.of_settings(settings)
-                if depth > rule.depth or self._is_farm(visit):
+                if depth > rule.depth:
                     continue
-                room = max(0, self._room(rule, now) - planned[rule.tag])
-                links = list(self._accepted(rule, visit, page))
-                if len(links) > room:
-                    over_limit[rule.tag] += self._count_uncounted(rule.tag, links[room:])
-                planned[rule.tag] += min(room, len(links))
-                for url in links[:room]:
-                    yield FoundPage(new_page(PageKey(url)), page.id, rule.tag, depth)
+                if self._is_farm(visit):
+                    self._catalog.give_up_waiting_links_of([page.id])
+                    continue
+                for url in self._accepted(rule, visit, page):
+                    yield rule, WaitingLink(url, page.id, rule.tag, depth)
 
-    def _count_uncounted(self, tag: str, links: Sequence[str]) -> int:
-        """Return how many links over a limit were not counted of late, on whatever page."""
-        uncounted = [(tag, url) for url in links if (tag, url) not in self._counted]
-        self._counted.update(dict.fromkeys(uncounted))
-        for key in list(islice(self._counted, max(0, len(self._counted) - MAX_COUNTED_LINKS))):
-            del self._counted[key]
-        return len(uncounted)
+    def _rules_of_pages(self, page_ids: Iterable[int]) -> dict[int, tuple[Page, FollowRule]]:
+        """Return pages with their rules, by id."""
+        ids = sorted(set(page_ids))
+        pages, overrides = self._catalog.pages_by_id(ids), self._catalog.setting_overrides(ids)
+        rules: dict[int, tuple[Page, FollowRule]] = {}
+        for page in pages.values():
+            with isolate_faults("reading its follow settings", page.url):
+                settings = self._settings.for_page(*overrides.get(page.id, ()))
+                rules[page.id] = page, FollowRule.of_settings(settings)
+        return rules
+
+    def _within_limits(
+        self, links: Iterable[RuledLink], now: datetime
+    ) -> tuple[list[FoundPage], list[WaitingLink]]:
+        """Return the links that the limits allow as pages, and those that have to wait."""
+        found: dict[str, FoundPage] = {}
+        waiting: list[WaitingLink] = []
+        for rule, link in links:
+            if link.url in found:
+                continue
+            if self._limits.take(rule, now):
+                page = new_page(PageKey(link.url))
+                found[link.url] = FoundPage(page, link.found_on, link.tag, link.depth)
+            else:
+                waiting.append(link)
+        return list(found.values()), waiting
+
+    def _take_waiting(self, tag: str, now: datetime) -> list[FoundPage]:
+        """Return the waiting links of a tag that the limits allow now, and give up outdated ones.
+
+        These are links that are pages by now, or that the rule of their page no longer accepts.
+        """
+        links = self._catalog.waiting_links(tag, MAX_TRIED_LINKS)
+        rules = self._rules_of_pages(link.found_on for link in links)
+        links = [link for link in links if link.found_on in rules]
+        known = self._catalog.page_ids([PageKey(link.url) for link in links])
+        accepted: list[RuledLink] = []
+        outdated: list[WaitingLink] = []
+        for link in links:
+            page, rule = rules[link.found_on]
+            if PageKey(link.url) not in known and rule.accepts_waiting(link, page):
+                accepted.append((rule, link))
+            else:
+                outdated.append(link)
+        self._catalog.give_up_waiting_links(outdated, now=now)
+        if not accepted:
+            self._waiting_tags.discard(tag)
+        return self._within_limits(accepted, now)[0]
 
     def _accepted(self, rule: FollowRule, visit: NewLinkVisit, page: Page) -> Iterator[str]:
         """Yield the links of a visit that a rule accepts and that are no pages yet."""
@@ -264,11 +349,6 @@ class LinkFollower:
                 accepted[PageKey(url)] = None
         known = self._catalog.page_ids(list(accepted))
         return (key.url for key in accepted if key not in known)
-
-    def _room(self, rule: FollowRule, now: datetime) -> int:
-        """Return how many more pages a rule may add today."""
-        today, total = self._catalog.found_counts(rule.tag, _midnight(now))
-        return max(0, min(rule.per_day - today, rule.total - total))
 
     def _is_farm(self, visit: NewLinkVisit) -> bool:
         return not visit.is_feed and is_link_farm(

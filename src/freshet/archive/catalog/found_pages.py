@@ -1,11 +1,11 @@
-"""Pages that were found as new links of other pages, and the links to follow."""
+"""Pages that were found as new links of other pages, the links to follow, and those that wait."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, case, func, select
+from sqlalchemy import Connection, Select, case, delete, func, select
 
 from freshet.archive.catalog.database import split_chunks
 from freshet.archive.catalog.packed_links import unpack_links
@@ -20,11 +20,21 @@ from freshet.archive.catalog.schema import (
     pages,
     tags,
     visits,
+    waiting_links,
 )
+from freshet.archive.catalog.visit_rows import LAST_OUTCOME
 from freshet.core.clock import to_epoch
-from freshet.core.types import ContentKind
+from freshet.core.types import ContentKind, Outcome
 
 FOLLOWED_VISIT_NOTE = "last visit whose links were followed"
+# A page whose last visit ended so cannot be fetched; other failures pass.
+UNFETCHABLE_OUTCOMES = (
+    Outcome.REFUSED, Outcome.ROBOTS, Outcome.GONE, Outcome.SOFT_404, Outcome.DENIED,
+    Outcome.CLIENT_ERROR, Outcome.UNTRUSTED, Outcome.UNREACHABLE,
+)  # fmt: skip
+# A link that has waited for so long is given up; further ones are not kept while so many wait.
+MAX_WAIT = timedelta(days=7)
+MAX_WAITING_PER_TAG = 10_000
 NEW_LINKS: Select[Any] = (
     select(link_events.c.visit_id, link_events.c.page_id, facts.c.kind, link_events.c.added)
     .join(visits, visits.c.id == link_events.c.visit_id)
@@ -75,8 +85,31 @@ class FoundPage:
     depth: int
 
 
+@dataclass(frozen=True, slots=True)
+class WaitingLink:
+    """A link that the limits of its tag did not allow when it was found."""
+
+    url: str
+    found_on: int
+    tag: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCounts:
+    """How many pages were found in total and since a time, and how many of each are usable.
+
+    Pages that were removed or cannot be fetched are not usable.
+    """
+
+    total: int = 0
+    recent: int = 0
+    usable: int = 0
+    usable_recent: int = 0
+
+
 class FoundPageTables(PageTables):
-    """The tables pages, tags and found_pages, as links are followed."""
+    """The tables pages, tags, found_pages and waiting_links, as links are followed."""
 
     def new_link_visits(
         self, page_ids: Sequence[int] | None, *, after_visit_id: int, since: datetime
@@ -104,23 +137,66 @@ class FoundPageTables(PageTables):
         with self._read_engine.begin() as connection:
             return [LinkTurnover(*row) for row in connection.execute(query) if None not in row]
 
-    def found_counts(self, tag: str, since: datetime) -> tuple[int, int]:
-        """Return how many pages with a tag were found since a time, and in total."""
-        total = func.count(found_pages.c.page_id)
-        query = select(total).where(found_pages.c.tag == tag)
+    def found_counts(self, since: datetime, *, tag: str | None = None) -> dict[str, FoundCounts]:
+        """Count the pages found in total and since a time, by the tag of their rule."""
+        is_recent = found_pages.c.found >= to_epoch(since)
+        is_usable = pages.c.removed.is_(None) & func.coalesce(
+            LAST_OUTCOME.not_in([outcome.value for outcome in UNFETCHABLE_OUTCOMES]), True
+        )
+        query = (
+            select(
+                found_pages.c.tag,
+                func.count(),
+                func.count(case((is_recent, 1))),
+                func.count(case((is_usable, 1))),
+                func.count(case((is_recent & is_usable, 1))),
+            )
+            .join(pages, pages.c.id == found_pages.c.page_id)
+            .group_by(found_pages.c.tag)
+        )
+        if tag is not None:
+            query = query.where(found_pages.c.tag == tag)
         with self._read_engine.begin() as connection:
-            recent = connection.execute(
-                query.where(found_pages.c.found >= to_epoch(since))
-            ).scalar_one()
-            return recent, connection.execute(query).scalar_one()
+            return {name: FoundCounts(*counts) for name, *counts in connection.execute(query)}
 
-    def found_counts_by_tag(self, since: datetime) -> dict[str, tuple[int, int]]:
-        """Return how many pages were found since a time and in total, by the tag of their rule."""
-        tag, total = found_pages.c.tag, func.count(found_pages.c.page_id)
-        recent = func.count(case((found_pages.c.found >= to_epoch(since), 1)))
-        query = select(tag, recent, total).group_by(tag).order_by(tag)
+    def waiting_counts(self, since: datetime) -> dict[str, int]:
+        """Return how many links found since a time wait for the limits of their tag, by tag."""
+        query = select(waiting_links.c.tag, func.count()).group_by(waiting_links.c.tag)
+        query = query.where(waiting_links.c.found >= to_epoch(since))
         with self._read_engine.begin() as connection:
-            return {name: (today, count) for name, today, count in connection.execute(query)}
+            return {row.tag: row[1] for row in connection.execute(query)}
+
+    def waiting_links(self, tag: str, limit: int) -> list[WaitingLink]:
+        """Return links that wait for the limits of a tag, the latest first.
+
+        Links found on a page that was removed are left out.
+        """
+        columns = (
+            waiting_links.c.url, waiting_links.c.found_on, waiting_links.c.tag,
+            waiting_links.c.depth,
+        )  # fmt: skip
+        query = (
+            select(*columns)
+            .join(pages, pages.c.id == waiting_links.c.found_on)
+            .where(waiting_links.c.tag == tag, pages.c.removed.is_(None))
+            .order_by(waiting_links.c.found.desc(), waiting_links.c.url)
+            .limit(limit)
+        )
+        with self._read_engine.begin() as connection:
+            return [WaitingLink(*row) for row in connection.execute(query)]
+
+    def give_up_waiting_links(self, links: Sequence[WaitingLink], *, now: datetime) -> None:
+        """Delete links that need not wait any longer, and all that have waited for too long."""
+        is_old = waiting_links.c.found < to_epoch(now - MAX_WAIT)
+        with self._write_engine.begin() as connection:
+            connection.execute(delete(waiting_links).where(is_old))
+            _delete_waiting(connection, [(link.tag, link.url) for link in links])
+
+    def give_up_waiting_links_of(self, page_ids: Sequence[int]) -> None:
+        """Delete the waiting links that were found on some pages."""
+        with self._write_engine.begin() as connection:
+            for chunk in split_chunks(page_ids):
+                connection.execute(delete(waiting_links).where(waiting_links.c.found_on.in_(chunk)))
 
     def find_depths(self, page_ids: Sequence[int]) -> dict[int, int]:
         """Return how many links lead to found pages from one that was not found so."""
@@ -143,11 +219,17 @@ class FoundPageTables(PageTables):
             return connection.execute(query).scalar()
 
     def add_found_pages(
-        self, found: Sequence[FoundPage], last_visit_id: int, now: datetime
+        self,
+        found: Sequence[FoundPage],
+        last_visit_id: int,
+        now: datetime,
+        waiting: Sequence[WaitingLink] = (),
     ) -> list[int]:
         """Add found pages that are not there yet, and note up to which visit links were followed.
 
-        All in one transaction. Pages that were removed stay removed. Returns the new pages' ids.
+        Found pages wait no longer, and links that have to wait are added, if not too many wait
+        already. All in one transaction. Pages that were removed stay removed. Returns the new
+        pages' ids.
         """
         note = self._dialect.insert(meta).values(key=FOLLOWED_VISIT_NOTE, value=str(last_visit_id))
         with self._write_engine.begin() as connection:
@@ -162,9 +244,39 @@ class FoundPageTables(PageTables):
                 connection.execute(found_pages.insert(), found_rows)
                 tag_rows = [{"page_id": row["page_id"], "tag": row["tag"]} for row in found_rows]
                 connection.execute(tags.insert(), tag_rows)
+            _delete_waiting(connection, [(item.tag, item.page.key.url) for item in found])
+            self._add_waiting(connection, waiting, now)
             connection.execute(
                 note.on_conflict_do_update(
                     index_elements=["key"], set_={"value": str(last_visit_id)}
                 )
             )
         return sorted(new_ids.values())
+
+    def _add_waiting(
+        self, connection: Connection, links: Sequence[WaitingLink], now: datetime
+    ) -> None:
+        """Add waiting links up to the greatest number of their tag; those there stay."""
+        if not links:
+            return
+        counts = select(waiting_links.c.tag, func.count()).group_by(waiting_links.c.tag)
+        waiting = {row.tag: row[1] for row in connection.execute(counts)}
+        rows = []
+        for link in links:
+            waiting[link.tag] = waiting.get(link.tag, 0) + 1
+            if waiting[link.tag] <= MAX_WAITING_PER_TAG:
+                rows.append({**asdict(link), "found": to_epoch(now)})
+        if rows:
+            insert = self._dialect.insert(waiting_links)
+            connection.execute(insert.on_conflict_do_nothing(index_elements=["tag", "url"]), rows)
+
+
+def _delete_waiting(connection: Connection, links: Sequence[tuple[str, str]]) -> None:
+    """Delete waiting links, given as tag and URL."""
+    urls_by_tag: dict[str, list[str]] = {}
+    for tag, url in links:
+        urls_by_tag.setdefault(tag, []).append(url)
+    for tag, urls in urls_by_tag.items():
+        of_tag = delete(waiting_links).where(waiting_links.c.tag == tag)
+        for chunk in split_chunks(urls):
+            connection.execute(of_tag.where(waiting_links.c.url.in_(chunk)))

@@ -20,7 +20,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 5
+VERSION = 6
 
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -208,6 +208,16 @@ found_pages = Table(
     Column("depth", Integer, nullable=False),
     Column("found", Double, nullable=False),
     Index("ix_found_pages_tag_found", "tag", "found"),
+)
+
+waiting_links = Table(
+    "waiting_links",
+    metadata,
+    Column("tag", Text, primary_key=True),
+    Column("url", Text, primary_key=True),
+    Column("found_on", Id, ForeignKey(pages.c.id, ondelete="CASCADE"), nullable=False, index=True),
+    Column("depth", Integer, nullable=False),
+    Column("found", Double, nullable=False),
 )
 
 masks = Table(

@@ -17,7 +17,7 @@ from freshet.archive.catalog.rows import (
     PageTotals,
 )
 from freshet.archive.catalog.schema import changes, pages, visits
-from freshet.archive.catalog.visit_rows import LOOK_OUTCOME_NAMES
+from freshet.archive.catalog.visit_rows import LAST_OUTCOME, LOOK_OUTCOME_NAMES
 from freshet.core.clock import CYCLE_SECONDS, from_epoch
 from freshet.core.types import Outcome, Page
 
@@ -37,14 +37,6 @@ PAGE_TOTALS: Select[Any] = (
     .group_by(visits.c.page_id)
 )
 NO_TOTALS = (0, 0, 0, None, None)
-LAST_OUTCOME = (
-    select(visits.c.outcome)
-    .where(visits.c.page_id == pages.c.id)
-    .order_by(visits.c.time.desc(), visits.c.id.desc())
-    .limit(1)
-    .scalar_subquery()
-    .label("outcome")
-)
 LAST_OUTCOME_COUNTS: Select[Any] = (
     restrict_to_live(select(pages.c.host, LAST_OUTCOME, func.count()), source="")
     .where(~pages.c.paused)

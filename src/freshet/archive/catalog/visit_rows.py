@@ -9,7 +9,7 @@ from sqlalchemy import Select, select
 
 from freshet.archive.catalog.packed_links import pack_links
 from freshet.archive.catalog.rows import HistoryRow, ViewSummary, VisitEntry
-from freshet.archive.catalog.schema import changes, facts, files, visits
+from freshet.archive.catalog.schema import changes, facts, files, pages, visits
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.errors import NotFoundError
 from freshet.core.types import (
@@ -25,6 +25,15 @@ from freshet.core.types import (
 Columns = dict[str, Sequence[Any]]
 
 LOOK_OUTCOME_NAMES = sorted(outcome.value for outcome in LOOK_OUTCOMES)
+# The outcome of the last visit of each page of a query.
+LAST_OUTCOME = (
+    select(visits.c.outcome)
+    .where(visits.c.page_id == pages.c.id)
+    .order_by(visits.c.time.desc(), visits.c.id.desc())
+    .limit(1)
+    .scalar_subquery()
+    .label("outcome")
+)
 CHANGE_FIELDS = tuple(
     field.name for field in fields(Change) if field.name not in {"new_links", "removed_links"}
 )

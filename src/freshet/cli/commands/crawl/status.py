@@ -115,13 +115,16 @@ def _print(status: CollectionStatus) -> None:
 
 
 def _followed_text(followed: FollowStatus) -> str:
-    """Describe how many new links were added as pages with a tag, and how many were not."""
+    """Describe how many new links were added as pages with a tag, and how many wait."""
     pages = count_text(followed.pages, "new link")
     text = f"tag {followed.tag}: {pages} followed, {followed.today:,} of them today"
-    if not followed.over_limit:
-        return text
-    links = count_text(followed.over_limit, "link")
-    return f"{text}; {links} over follow_per_day or follow_total not followed"
+    if followed.unusable:
+        text += f"; {followed.unusable:,} removed or not fetchable, which do not count"
+    if followed.waiting:
+        wait = "waits" if followed.waiting == 1 else "wait"
+        links = count_text(followed.waiting, "link")
+        text += f"; {links} {wait} for follow_per_day or follow_total"
+    return text
 
 
 def _print_failing(status: CollectionStatus) -> None:
