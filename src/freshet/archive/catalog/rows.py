@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
+from freshet.core.content.posts import Post
 from freshet.core.types import (
     Change,
     ContentKind,
@@ -71,7 +72,8 @@ class VisitEntry:
     """A visit and everything that was measured of it, to be written in one transaction.
 
     ``since`` is the visit that this one was compared with: its id, or its uid if it may be in the
-    same batch. The link lists of ``change`` are not stored; ``links`` is.
+    same batch. The link lists of ``change`` are not stored; ``links`` is. ``posts`` are all that the
+    visit showed of a thread.
     """
 
     visit: Visit
@@ -81,6 +83,7 @@ class VisitEntry:
     links: LinkDelta | None = None
     etag: str | None = None
     last_modified: str | None = None
+    posts: tuple[Post, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

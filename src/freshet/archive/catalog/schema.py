@@ -199,6 +199,17 @@ link_events = Table(
     Column("removed", LargeBinary, nullable=False),
 )
 
+posts = Table(
+    "posts",
+    metadata,
+    Column("page_id", Id, ForeignKey(pages.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("identity", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", Double, nullable=False),
+    Column("author", Text),
+    Column("visit_id", Id, ForeignKey(visits.c.id, ondelete="CASCADE"), nullable=False),
+)
+Index("ix_posts_visit_id", posts.c.visit_id)
+
 found_pages = Table(
     "found_pages",
     metadata,

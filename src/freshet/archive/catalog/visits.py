@@ -16,7 +16,8 @@ from sqlalchemy import (
 )
 
 from freshet.archive.catalog.bursts import record_samples
-from freshet.archive.catalog.database import BulkInsert, KeyLookup, TableStore, split_chunks
+from freshet.archive.catalog.database import BulkInsert, KeyLookup, split_chunks
+from freshet.archive.catalog.posts import PostTables
 from freshet.archive.catalog.rows import ArchiveFile, VisitEntry
 from freshet.archive.catalog.schema import changes, facts, files, link_events, pages, visits
 from freshet.archive.catalog.visit_rows import (
@@ -40,7 +41,7 @@ SET_LOCATION = (
 VISITS_PER_BATCH = 1000
 
 
-class VisitTables(TableStore):
+class VisitTables(PostTables):
     """The tables visits, changes, facts, link_events and files, as they are written."""
 
     @cached_property
@@ -119,6 +120,7 @@ class VisitTables(TableStore):
         self._insert_changes.run(connection, change_columns(entries, ids))
         self._insert_views.run(connection, view_columns(entries, ids))
         self._insert_links.run(connection, link_columns(entries, ids))
+        self._write_posts(connection, entries, ids)
 
     def replace_changes(self, entries: Sequence[VisitEntry]) -> None:
         """Replace the changes of stored visits; their views and links only where given."""
