@@ -32,15 +32,15 @@ POLICY_FORMS = (
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
-def check_one_of(allowed: tuple[str, ...], unlisted: tuple[str, ...] = ()) -> SettingCheck:
-    """Return a check that accepts only the given values; its message leaves out the unlisted ones.
+def check_one_of(allowed: tuple[str, ...]) -> SettingCheck:
+    """Return a check that accepts only the given values.
 
     >>> check_one_of(("", "site", "host"))("page")
     'must be empty or one of site, host'
     """
     empty = "empty or " if "" in allowed else ""
     names = ", ".join(filter(None, allowed))
-    return lambda value: "" if value in (*allowed, *unlisted) else f"must be {empty}one of {names}"
+    return lambda value: "" if value in allowed else f"must be {empty}one of {names}"
 
 
 def check_positive(maximum: int) -> SettingCheck:

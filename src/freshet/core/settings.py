@@ -38,8 +38,7 @@ T = TypeVar("T")
 
 ENV_PREFIX = "FRESHET_"
 ENV_RESERVED = frozenset({"FRESHET_DATA", "FRESHET_COLLECTION", "FRESHET_DEBUG"})
-OBJECTIVES = ("freshness", "changes", "links")
-LATER_OBJECTIVES = ("timeliness",)
+OBJECTIVES = ("freshness", "changes", "links", "timeliness")
 NO_OBJECTIVE = "none"
 FOLLOW_SCOPES = ("site", "host", "feed", "all")
 TERABYTE = 1_000_000_000_000
@@ -102,6 +101,11 @@ class PageSettings:
     )
     follow_depth: int = _setting(
         1, "how many links are followed one after the other", check_positive(10)
+    )
+    thread: str = _setting(
+        "auto",
+        "whether posts of a thread are looked for: yes, no, or auto (for the objective timeliness)",
+        check_one_of(("auto", "yes", "no")),
     )
     active_hours: str = _setting(
         "",
@@ -208,8 +212,8 @@ class Settings:
     contact: str = _setting("", "address or URL named in the User-Agent", check_one_line)
     objective: str = _setting(
         "freshness",
-        "what visits are planned for: freshness, changes or links (timeliness: not yet available)",
-        check_one_of(OBJECTIVES, LATER_OBJECTIVES),
+        "what visits are planned for: freshness, changes, links or timeliness",
+        check_one_of(OBJECTIVES),
     )
     policy: str = _setting(
         "",

@@ -234,6 +234,7 @@ class PolicyExplanation:
     ``learned_factor`` multiplies the value: how much likelier a learned model finds a change.
     ``new_links`` is the number of new links that a look now is expected to find, ``link_rate`` the
     expected number a day, and ``prior_link_rate`` the same for pages of the same host.
+    ``waiting_posts`` is the number of posts that a look at a thread now is expected to find.
 
     ``due`` is the time (epoch seconds) at which the page's value reaches the multiplier, by what is
     known now; if it is None, the page is visited only if budget is left. ``change_days`` is the
@@ -272,6 +273,7 @@ class PolicyExplanation:
     new_links: float | None = None
     link_rate: float | None = None
     prior_link_rate: float | None = None
+    waiting_posts: float | None = None
 
     @property
     def is_regular(self) -> bool:

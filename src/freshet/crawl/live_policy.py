@@ -10,7 +10,7 @@ import numpy as np
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.rows import PageColumns
 from freshet.core.clock import to_epoch
-from freshet.core.errors import SettingsError, UsageError
+from freshet.core.errors import UsageError
 from freshet.core.policy import Policy, RefittingPolicy
 from freshet.core.settings import Settings
 from freshet.core.tables import (
@@ -34,7 +34,12 @@ from freshet.crawl.policy_status import resume_policy
 from freshet.record.fault_isolation import isolate_faults
 from freshet.schedule.links.link_policy import LinkPolicy
 from freshet.schedule.model_file import resolve_policy
-from freshet.schedule.policies import LINK_FORECAST_POLICY, FormulaRanking, make_policy
+from freshet.schedule.policies import (
+    LINK_FORECAST_POLICY,
+    THREAD_POLICY,
+    FormulaRanking,
+    make_policy,
+)
 from freshet.schedule.visit_steps import select_visits
 
 # Enough pages of one host and directory to learn shared events.
@@ -43,6 +48,7 @@ DEFAULT_POLICIES = {
     "freshness": "guarded-freshness",
     "changes": "guarded-changes",
     "links": LINK_FORECAST_POLICY,
+    "timeliness": THREAD_POLICY,
 }
 
 
@@ -63,11 +69,6 @@ def configured_policy(settings: Settings) -> str | FormulaRanking:
             return resolve_policy(settings.policy)
         except UsageError as error:
             raise type(error)(f"setting policy: {error}") from error
-    if settings.objective not in DEFAULT_POLICIES:
-        raise SettingsError(
-            f"objective {settings.objective!r} cannot be planned for yet; "
-            f"set it to {' or '.join(DEFAULT_POLICIES)}"
-        )
     return DEFAULT_POLICIES[settings.objective]
 
 

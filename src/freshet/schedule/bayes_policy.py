@@ -75,7 +75,7 @@ class BayesPolicy:
             DUE_COLUMN: DUE_TIMES,
         }
         self.page_states = PageStates(delays, own_columns | dict(columns or {}))
-        self._model = ForecastModel(self.page_states, self.objective, cadence, seed)
+        self._model = self._make_model(self.page_states)
         self.forecast_model = self._model
         self._sentinels = Sentinels(self._model)
         self._due_pages = DuePages(self.page_states)
@@ -242,6 +242,9 @@ class BayesPolicy:
         self._fitted_period = float(state["planned"])
         self._look_count = int(state["look_count"])
         self._fitted_look_count = int(state["fitted_look_count"])
+
+    def _make_model(self, page_states: PageStates) -> ForecastModel:
+        return ForecastModel(page_states, self.objective, self.cadence, self.seed)
 
     def _refit_if_due(self, seconds: float, growth: float | None = None) -> None:
         """Refit once per period and when looks have grown, and mark all pages for scoring."""

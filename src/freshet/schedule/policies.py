@@ -38,6 +38,7 @@ from freshet.schedule.rules.interval_rules import (
 )
 from freshet.schedule.rules.ranking_rule import RankingRule
 from freshet.schedule.rules.rate_rules import ChangeRateRule, WeightedEstimateRule
+from freshet.schedule.threads.timeliness_policy import TimelinessPolicy
 
 RULE_POLICIES: Mapping[str, Callable[..., RankingRule]] = {
     "rand": RandomRule,
@@ -72,11 +73,13 @@ GUARDED_POLICIES: Mapping[str, Callable[..., Policy]] = {
 }
 LINK_FORECAST_POLICY = "bayes-links"
 LINK_POLICIES: Mapping[str, Callable[..., Policy]] = {LINK_FORECAST_POLICY: LinkPolicy}
+THREAD_POLICY = "bayes-timeliness"
+THREAD_POLICIES: Mapping[str, Callable[..., Policy]] = {THREAD_POLICY: TimelinessPolicy}
 FORECASTING_POLICIES = {**GUARDED_POLICIES, **BAYES_POLICIES}
 POLICY_NAMES = (*RULE_POLICIES, *BAYES_POLICIES, *GUARDED_POLICIES)
 LINK_POLICY_NAMES = (*LINK_RULE_POLICIES, *LINK_POLICIES)
 CYCLE_POLICY_NAMES = tuple(CYCLE_RULE_POLICIES)
-ALL_POLICY_NAMES = (*POLICY_NAMES, *LINK_POLICY_NAMES, *CYCLE_POLICY_NAMES)
+ALL_POLICY_NAMES = (*POLICY_NAMES, *LINK_POLICY_NAMES, *THREAD_POLICIES, *CYCLE_POLICY_NAMES)
 FORMULA_VARIABLES = VARIABLES_BY_TERMINAL_SET["extended"]
 MAX_SHOWN_LETTERS = 80
 
@@ -112,7 +115,7 @@ def make_policy(
         page_interval, longest_backoff_seconds=longest_backoff_days * DAY_SECONDS
     )
     cadence = CONTINUOUS_CADENCE if live else CYCLE_CADENCE
-    models = {**FORECASTING_POLICIES, **LINK_POLICIES}
+    models = {**FORECASTING_POLICIES, **LINK_POLICIES, **THREAD_POLICIES}
     if isinstance(name, str) and name in models:
         return models[name](name, cadence=cadence, seed=seed, delays=delays)
     rules = {**RULE_POLICIES, **LINK_RULE_POLICIES, **CYCLE_RULE_POLICIES}

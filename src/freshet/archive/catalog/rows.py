@@ -72,8 +72,8 @@ class VisitEntry:
     """A visit and everything that was measured of it, to be written in one transaction.
 
     ``since`` is the visit that this one was compared with: its id, or its uid if it may be in the
-    same batch. The link lists of ``change`` are not stored; ``links`` is. ``posts`` are all that the
-    visit showed of a thread.
+    same batch. The link lists of ``change`` are not stored; ``links`` is. ``posts`` are those
+    that the visit showed of a thread.
     """
 
     visit: Visit

@@ -1,0 +1,1 @@
+"""Visits of threads: how long posts have been waiting to be found."""
