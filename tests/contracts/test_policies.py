@@ -28,6 +28,7 @@ from freshet.schedule.policies import (
     FORMULA_VARIABLES,
     LINK_POLICY_NAMES,
     POLICY_NAMES,
+    THREAD_POLICY_NAMES,
     make_policy,
 )
 
@@ -36,7 +37,8 @@ DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 FORMULAS = ("t * X", "NAD - 1000 / (t + 1)", "pow(exp(n), t) * GAD", "X / 0",
             "chance * quiet - rate", "around + weekday")  # fmt: skip
-ALL_NAMES = (*POLICY_NAMES, *LINK_POLICY_NAMES, *CYCLE_POLICY_NAMES, *FORMULAS)
+LIVE_NAMES = (*POLICY_NAMES, *LINK_POLICY_NAMES, *THREAD_POLICY_NAMES)
+ALL_NAMES = (*LIVE_NAMES, *CYCLE_POLICY_NAMES, *FORMULAS)
 
 each_policy = pytest.mark.parametrize("name", ALL_NAMES)
 
@@ -92,7 +94,7 @@ def numbers(choices: ChoiceTable) -> list[int]:
 
 
 def test_the_settings_name_every_policy() -> None:
-    assert sorted(LIVE_POLICY_NAMES) == sorted((*POLICY_NAMES, *LINK_POLICY_NAMES))
+    assert sorted(LIVE_POLICY_NAMES) == sorted(LIVE_NAMES)
 
 
 def test_the_settings_list_the_words_of_formulas() -> None:

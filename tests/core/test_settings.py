@@ -63,7 +63,7 @@ def test_variables_that_are_not_settings_are_left_alone(tmp_path: Path) -> None:
         ({"archive": {"file_bytes": "many"}}, "must be a whole number"),
         ({"archive": {"file_bytes": True}}, "must be a whole number"),
         ({"archive": 5}, "is a table of settings"),
-        ({"objective": "speed"}, "must be one of freshness, changes, links, not"),
+        ({"objective": "speed"}, "must be one of freshness, changes, links, timeliness, not"),
         ({"page": {"follow": "some"}}, "follow must be empty or one of site, host"),
         ({"contact": "a\nb"}, "printable"),
         ({"page": {"headers": {"X": "a\r\nHost: b"}}}, "printable"),

@@ -35,7 +35,8 @@ def plan(
         str,
         typer.Option(
             metavar="NAME",
-            help="Objective to plan for: freshness, changes or links. Default: the setting.",
+            help="Objective to plan for: freshness, changes, links or timeliness. Default: the "
+            "setting.",
         ),
     ] = "",
     limit: Annotated[

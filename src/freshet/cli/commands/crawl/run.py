@@ -40,7 +40,8 @@ def run(
         str,
         typer.Option(
             metavar="NAME",
-            help="Objective of this crawl: freshness, changes or links. Default: the setting.",
+            help="Objective of this crawl: freshness, changes, links or timeliness. Default: the "
+            "setting.",
         ),
     ] = "",
     for_: Annotated[

@@ -33,8 +33,8 @@ def why(
         str,
         typer.Option(
             metavar="NAME",
-            help="Objective to explain the visits for: freshness, changes or links. Default: the "
-            "setting.",
+            help="Objective to explain the visits for: freshness, changes, links or timeliness. "
+            "Default: the setting.",
         ),
     ] = "",
     collection: CollectionOption = DEFAULT_COLLECTION,
