@@ -20,7 +20,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 6
+VERSION = 7
 
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
