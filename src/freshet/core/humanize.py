@@ -24,6 +24,15 @@ def count_text(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def quantity_text(number: float) -> str:
+    """Return a number with two digits, or in whole numbers from ten on.
+
+    >>> quantity_text(0.0312), quantity_text(4.25), quantity_text(15_210.4)
+    ('0.031', '4.2', '15,210')
+    """
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
+
+
 def duration_text(days: float) -> str:
     """Format a duration, given in days, in the unit that suits it.
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.humanize import duration_text
+from freshet.core.humanize import duration_text, quantity_text
 from freshet.core.types import FloatArray, HashArray, IndexArray, PageChoice
 
 PageIdArray = NDArray[np.int64]
@@ -187,7 +187,7 @@ def choice_reason(
     if age_days == float("inf"):
         return NEVER_SEEN_REASON
     chance_text = "" if chance != chance else f"changed with probability {chance:.2g}, "
-    links_text = "" if new_links is None else f"{new_links:.2g} new links expected, "
+    links_text = "" if new_links is None else f"{quantity_text(new_links)} new links expected, "
     reason = f"{chance_text}{links_text}last seen {duration_text(age_days)} ago"
     if chooser:
         return f"{reason}; chosen by {chooser}"

@@ -10,6 +10,7 @@ from freshet.archive.catalog.rows import HostOutcomeCount
 from freshet.archive.warc.lock import ArchiveLock
 from freshet.core.budget import HOURS_PER_DAY, Budget, next_midnight, utc_day
 from freshet.core.clock import to_epoch
+from freshet.core.humanize import quantity_text
 from freshet.core.local_time import format_time_to_minute
 from freshet.crawl.hosts import HostTurns
 from freshet.record.collection_store import CollectionStore
@@ -145,8 +146,7 @@ def _pace_limit(
         if is_crawl_running
         else "a crawl that begins now"
     )
-    hourly = total / HOURS_PER_DAY
-    rate = f"{hourly:,.0f}" if hourly >= 10 else f"{hourly:.2g}"
+    rate = quantity_text(total / HOURS_PER_DAY)
     why = f"{subject} spends the budget evenly, {rate} requests an hour:"
     return (
         1 + int(share) + unvisited + len(collection.catalog.requested_pages()),

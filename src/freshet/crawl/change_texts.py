@@ -9,6 +9,7 @@ from freshet.core.humanize import (
     change_interval_text,
     count_text,
     duration_text,
+    quantity_text,
 )
 from freshet.core.local_time import format_recent
 from freshet.core.tables import PolicyExplanation, SharedEventReport
@@ -80,11 +81,11 @@ def site_changes_text(event_rate: float) -> str:
 def link_rate_text(rate: float) -> str:
     """Say how often new links appear on a page, given their number a day.
 
-    >>> link_rate_text(4.25), link_rate_text(0.1)
-    ('about 4.2 a day', 'one about every 10 days')
+    >>> link_rate_text(4.25), link_rate_text(0.1), link_rate_text(1_440)
+    ('about 4.2 a day', 'one about every 10 days', 'about 1,440 a day')
     """
     if rate >= 1:
-        return f"about {rate:.2g} a day"
+        return f"about {quantity_text(rate)} a day"
     return f"one {change_interval_text(1 / rate)}" if rate > 0 else "none"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from freshet.archive.catalog.rows import HostState
 from freshet.core.active_hours import ActiveHours
 from freshet.core.clock import from_epoch
-from freshet.core.humanize import change_interval_text, duration_text, percent_text
+from freshet.core.humanize import change_interval_text, duration_text, percent_text, quantity_text
 from freshet.core.local_time import format_to_second
 from freshet.core.settings import NO_OBJECTIVE, PageSettings, planning_objective
 from freshet.core.tables import FormulaEvaluation, PolicyExplanation, SharedEventReport
@@ -319,7 +319,7 @@ def _link_lines(explanation: PolicyExplanation) -> Iterator[tuple[str, str]]:
     """Yield the expected number of new links, and how often they appear."""
     if explanation.new_links is None or explanation.link_rate is None:
         return
-    yield "new links by now", f"{explanation.new_links:.2g} expected"
+    yield "new links by now", f"{quantity_text(explanation.new_links)} expected"
     often = link_rate_text(explanation.link_rate)
     if explanation.prior_link_rate is not None:
         often += f"; pages of its host: {link_rate_text(explanation.prior_link_rate)}"

@@ -22,7 +22,7 @@ from freshet.cli.options import (
 )
 from freshet.cli.output import print_json, print_table, print_text
 from freshet.collection.page import CollectionPage
-from freshet.core.humanize import count_text, duration_text
+from freshet.core.humanize import count_text, duration_text, quantity_text
 from freshet.core.local_time import format_to_second
 from freshet.crawl.forecast import PageForecast
 from freshet.record.collection_store import CollectionStore
@@ -82,7 +82,7 @@ def _print(page_forecast: PageForecast) -> None:
             f"in {duration_text(horizon.days)}" if horizon.days else "now",
             horizon.by,
             f"{horizon.changed:.1%}",
-            f"{horizon.new_links:.3g}" if horizon.new_links >= MIN_SHOWN_LINKS else "0",
+            quantity_text(horizon.new_links) if horizon.new_links >= MIN_SHOWN_LINKS else "0",
         )
         for horizon in page_forecast.horizons
     ]
