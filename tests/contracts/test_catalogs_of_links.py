@@ -1,5 +1,7 @@
 """Every catalog: links of many pages over time, and pages that were found as new links."""
 
+import pytest
+
 from freshet.archive.catalog.catalog import Catalog
 from freshet.archive.catalog.found_pages import MAX_WAIT, FoundCounts, FoundPage, WaitingLink
 from freshet.archive.catalog.rows import LinkDelta, VisitEntry
@@ -81,3 +83,13 @@ def test_links_wait_in_order_until_they_are_found_or_given_up(catalog: Catalog) 
     assert catalog.waiting_links("found", 9) == [z]
     catalog.give_up_waiting_links_of([origin])
     assert catalog.waiting_counts(NOW) == {}
+
+
+def test_only_so_many_links_of_a_tag_wait(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("freshet.archive.catalog.found_pages.MAX_WAITING_PER_TAG", 2)
+    (origin,) = add(catalog, new_page("list"))
+    links = [WaitingLink(url, origin, tag, 1) for tag in "ab" for url in (X, Y, Z)]
+    catalog.add_found_pages([], 1, NOW, links)
+    assert catalog.waiting_counts(NOW) == {"a": 2, "b": 2}

@@ -68,6 +68,13 @@ def links_of(numbers: FloatArray) -> CollectionLinks:
     return CollectionLinks(page_rows(), looks, link_examples(page_rows(), looks))
 
 
+@pytest.fixture
+def in_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learn from days, with few trees."""
+    monkeypatch.setattr("freshet.learning.link_model.examples.MIN_STEPS", 20)
+    monkeypatch.setattr("freshet.learning.link_model.learn.ROUNDS", 40)
+
+
 def test_weeks_are_learned_from_if_there_are_enough_else_days(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -85,6 +92,27 @@ def test_too_few_new_links_are_not_learned_from() -> None:
         links_of(np.zeros((PAGES, DAYS)))
 
 
+def test_one_week_of_looks_is_not_learned_from() -> None:
+    looks = looks_with(steady_numbers())
+    week = looks.select(looks.times < (FIRST_DAY + 7) * DAY_SECONDS)
+    with pytest.raises(TooFewLinksError, match=r"span 6\.0 days; at least 8 are needed"):
+        link_examples(page_rows(), week)
+
+
+@pytest.mark.usefixtures("in_days")
+def test_a_week_missing_for_half_of_the_pages_is_left_out() -> None:
+    looks = looks_with(steady_numbers())
+    days = looks.times / DAY_SECONDS - FIRST_DAY
+    is_missing = (looks.pages % 2 == 0) & (days > 29.5) & (days < 36.5)
+    whole = link_examples(page_rows(), looks)
+    partial = link_examples(page_rows(), looks.select(~is_missing))
+    # The looks of seven days, and the one after that has nothing to be compared with.
+    assert len(whole) - len(partial) == PAGES // 2 * 8
+    assert np.isfinite(partial.new_links).all()
+    links = CollectionLinks(page_rows(), looks.select(~is_missing), partial)
+    assert np.isfinite(default_expected_links(links, partial)).all()
+
+
 def test_later_looks_do_not_alter_the_features_of_an_interval(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -95,13 +123,6 @@ def test_later_looks_do_not_alter_the_features_of_an_interval(
     one, other = (links_of(item).examples for item in (numbers, altered))
     before = one.steps <= first_altered
     np.testing.assert_array_equal(one.features[before], other.features[before])
-
-
-@pytest.fixture
-def in_days(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Learn from days, with few trees."""
-    monkeypatch.setattr("freshet.learning.link_model.examples.MIN_STEPS", 20)
-    monkeypatch.setattr("freshet.learning.link_model.learn.ROUNDS", 40)
 
 
 @pytest.mark.usefixtures("in_days")
