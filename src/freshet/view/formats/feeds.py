@@ -27,6 +27,8 @@ _FOREIGN_PREFIXES = frozenset({
     "thr",
 })
 _ENTRY_TEXT_NAMES = ("description", "summary", "abstract", "encoded", "content", "body", "fullitem")
+_MESSAGE_TEXT_NAMES = ("encoded", "content", "body", "description", "summary", "abstract")
+_AUTHOR_NAMES = ("author", "creator")
 _FEED_TEXT_NAMES = ("description", "tagline", "subtitle", "abstract", "info")
 _MAX_BASE_DEPTH = 16
 _DATE_NAMES = (
@@ -41,6 +43,16 @@ class FeedEntry:
     url: str
     title: str
     published: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedMessage:
+    """One entry of a feed as a message; ``identity`` is its id or its link."""
+
+    published: datetime | None
+    author: str
+    text: str
+    identity: str
 
 
 def is_feed(head: str) -> bool:
@@ -79,6 +91,32 @@ def entries(text: str, url: str, *, max_elements: int | None = None) -> tuple[Fe
         FeedEntry(_entry_url(_link(element, url), url), _title(element), _published(element))
         for element in _entries(parse_xml(text, _ENTRY_NAMES, max_elements=max_elements))
     )
+
+
+def messages(text: str, url: str) -> tuple[FeedMessage, ...]:
+    """Return the entries of a feed as messages, in document order."""
+    return tuple(
+        FeedMessage(
+            _published(element),
+            next(filter(None, _authors(element)), ""),
+            next(filter(None, _texts(element, _MESSAGE_TEXT_NAMES)), "") or _title(element),
+            _identity(element) or _link(element, url),
+        )
+        for element in _entries(parse_xml(text, _ENTRY_NAMES))
+    )
+
+
+def _authors(element: XmlElement) -> Iterator[str]:
+    """Yield the names of the authors of an entry."""
+    for author in _native_children(element, *_AUTHOR_NAMES):
+        name = author.child("name")
+        yield _visible_text(author if name is None else name)
+
+
+def _identity(element: XmlElement) -> str:
+    """Return the id of an entry, empty if it has none."""
+    ids = (child.text().strip() for child in _native_children(element, "guid", "id"))
+    return next(filter(None, ids), "")
 
 
 def _entries(tree: XmlElement) -> Iterator[XmlElement]:

@@ -1,0 +1,148 @@
+"""The message of each post block, without the furniture around it.
+
+A block is cut into the largest pieces that have neither its time nor its author. The pieces of the
+shape with most text are the message.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from freshet.view.posts.block_authors import BlockAuthor
+from freshet.view.posts.blocks import PostBlock
+from freshet.view.posts.page_nodes import TEXT, PageNodes
+from freshet.view.posts.time_candidates import TimeCandidate
+
+_MAX_TEXT_CHARS = 20_000
+_MAX_PIECES = 400
+# Elements that stand beside each other in a message that has no element of its own.
+_FLOW_TAGS = frozenset({
+    TEXT,
+    "p",
+    "ul",
+    "ol",
+    "pre",
+    "blockquote",
+    "dd",
+    "code",
+    "table",
+    "b",
+    "i",
+})
+_FLOW_TAGS |= {"em", "strong", "a", "span", "br", "q", "tt", "u"}
+_SILENT_TAGS = frozenset({"button", "form", "nav", "input", "img", "hr", "br"})
+_EDGE = re.compile(r"^[\s:,.;)\]\u2013\u2014·|-]+")
+_MIN_REST_CHARS = 12
+_MIN_BLOCKS, _MAX_FURNITURE_CHARS, _MAX_NODES_READ = 4, 40, 400
+
+_Piece = tuple[str, int]
+
+
+def find_texts(
+    nodes: PageNodes,
+    blocks: Sequence[PostBlock],
+    times: Sequence[TimeCandidate],
+    authors: Sequence[BlockAuthor | None],
+) -> list[str]:
+    """Return the text of each block on one line."""
+    pieces = [
+        _pieces(nodes, block, author.node if author else -1)
+        for block, author in zip(blocks, authors, strict=True)
+    ]
+    reader = _MessageReader(nodes, _body_shape(nodes, pieces), _furniture(nodes, blocks))
+    return [
+        reader.text(block_pieces, time) for block_pieces, time in zip(pieces, times, strict=True)
+    ]
+
+
+def _furniture(nodes: PageNodes, blocks: Sequence[PostBlock]) -> frozenset[str]:
+    """Return the short texts that half of the blocks have, such as the names of controls."""
+    if len(blocks) < _MIN_BLOCKS:
+        return frozenset()
+    counts: Counter[str] = Counter()
+    for block in blocks:
+        texts = nodes.texts[block.start : min(block.end, block.start + _MAX_NODES_READ)]
+        counts.update({text for text in texts if 0 < len(text) <= _MAX_FURNITURE_CHARS})
+    return frozenset(text for text, count in counts.items() if 2 * count >= len(blocks))
+
+
+def _pieces(nodes: PageNodes, block: PostBlock, author_node: int) -> list[_Piece]:
+    """Return the largest elements and texts of a block without its time and its author."""
+    pieces: list[_Piece] = []
+    node = block.start
+    while node < block.end and len(pieces) < _MAX_PIECES:
+        end = nodes.ends[node]
+        if node in (block.time_node, author_node):
+            node = end
+            continue
+        if node < block.time_node < end or node < author_node < end:
+            node += 1
+            continue
+        if nodes.tags[node] not in _SILENT_TAGS:
+            pieces.append((nodes.shapes[node], node))
+        node = end
+    return pieces
+
+
+def _body_shape(nodes: PageNodes, pieces: Sequence[list[_Piece]]) -> str:
+    """Return the shape of pieces with most text that differs between blocks."""
+    chars: defaultdict[str, int] = defaultdict(int)
+    seen: set[tuple[str, str]] = set()
+    for block_pieces in pieces:
+        for shape, node in block_pieces:
+            text = _text_without_links(nodes, node)
+            if (shape, text) not in seen:
+                seen.add((shape, text))
+                chars[shape] += len(text)
+    return max(chars, key=lambda shape: chars[shape], default="")
+
+
+def _text_without_links(nodes: PageNodes, node: int) -> str:
+    """Return the beginning of the text of a piece, without the texts of links."""
+    end = min(nodes.ends[node], node + _MAX_NODES_READ)
+    texts = (
+        nodes.texts[inner]
+        for inner in range(node, end)
+        if nodes.texts[inner] and nodes.tags[nodes.parents[inner]] != "a"
+    )
+    return " ".join(texts)[:_MAX_TEXT_CHARS]
+
+
+class _MessageReader:
+    """Reads the messages of blocks whose body has a known shape."""
+
+    def __init__(self, nodes: PageNodes, body_shape: str, furniture: frozenset[str]) -> None:
+        self._nodes = nodes
+        self._body_shape = body_shape
+        self._body_tag = body_shape.partition(".")[0]
+        self._furniture = furniture
+
+    def text(self, pieces: list[_Piece], time: TimeCandidate) -> str:
+        """Return the message of a block: the text behind its time, or that of its body."""
+        rest = _EDGE.sub("", time.rest)
+        if len(rest) >= _MIN_REST_CHARS:
+            return rest[:_MAX_TEXT_CHARS]
+        body = [node for shape, node in pieces if shape == self._body_shape]
+        if self._body_tag in _FLOW_TAGS and self._body_tag != "pre":
+            body = [node for shape, node in pieces if shape.partition(".")[0] in _FLOW_TAGS]
+        text = self._message(body)
+        if text or not pieces:
+            return text
+        return max((self._message([node]) for _, node in pieces), key=len)
+
+    def _message(self, body: list[int]) -> str:
+        """Return the text of some nodes, without quotations if there is more than those."""
+        own: list[str] = []
+        quoted: list[str] = []
+        nodes = self._nodes
+        for piece in body:
+            for node in range(piece, nodes.ends[piece]):
+                text = nodes.texts[node]
+                if text and text not in self._furniture and not _is_quoted_line(text):
+                    (quoted if nodes.is_aside[node] else own).append(text)
+        return " ".join(own or quoted)[:_MAX_TEXT_CHARS]
+
+
+def _is_quoted_line(text: str) -> bool:
+    """Return whether a line of mail quotes another message."""
+    return text.startswith(">") or (text.startswith("On ") and text.endswith("wrote:"))
