@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 TABLE_PATTERN = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
 TableLines = Iterable[Sequence[str]]
+NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 
 
 def replace_tables(text: str, lines_of: Callable[[str], TableLines]) -> str:
@@ -28,6 +29,16 @@ def replace_tables(text: str, lines_of: Callable[[str], TableLines]) -> str:
         return match[1] + "".join(f"{line}\n" for line in lines) + match[3]
 
     return TABLE_PATTERN.sub(new_table, text)
+
+
+def share_text(value: float) -> str:
+    """Return a share, or another number with three decimals.
+
+    >>> share_text(0.5944), share_text(1.0), share_text(-0.25) == MINUS + ".250"
+    ('.594', '1.000', True)
+    """
+    text = f"{abs(value):.3f}".removeprefix("0")
+    return f"{MINUS}{text}" if value < 0 and text != ".000" else text
 
 
 def markdown_lines(lines: TableLines) -> list[str]:

@@ -26,34 +26,34 @@ from experiments.content_change.generated_world import GeneratedWorld, generate_
 from experiments.content_change.protocol import FILTERS, SELECTIONS
 from experiments.content_change.recorded_pages import read_grid
 from experiments.content_change.result_tables import as_json, as_text
+from experiments.experiment_command import (
+    describe_data,
+    make_shared_parser,
+    print_progress,
+    run_command,
+)
 from freshet.core.content.content_grid import ContentGrid
-from freshet.core.errors import FreshetError
 
 WORLD, PAGES = "world", "pages"
-NO_DATA = "the generated world; give --data DIR for the real pages"
 
 
 def main() -> None:
     """Run the experiment and print its rows; print an error as one line."""
     options = make_parser().parse_args()
-    try:
-        _run(options)
-    except FreshetError as error:
-        sys.stderr.write(f"content_change: {error}\n")
-        sys.exit(error.exit_code)
+    run_command("content_change", lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> None:
     if options.only_document:
         return _fill_document(options.document)
     source, grid = open_source(options)
-    result = run_experiment(source, grid, settings_of(options), _report)
+    result = run_experiment(source, grid, settings_of(options), print_progress)
     if options.keep:
         record = source_record(source, grid)
         save_figures(with_result(read_figures(), record, result))
     if options.document:
         _fill_document(options.document)
-    description = str(options.data or NO_DATA)
+    description = describe_data(options.data)
     if options.json:
         sys.stdout.write(f"{as_json(description, result)}\n")
     else:
@@ -86,12 +86,7 @@ def settings_of(options: argparse.Namespace) -> ExperimentSettings:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.content_change")
-    parser.add_argument(
-        "--data", type=Path, help="folder that contains pages/; by default the world is used"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
-    parser.add_argument("--work", type=Path, help="folder that stores parsed pages for later runs")
+    parser = make_shared_parser("content_change")
     parser.add_argument(
         "--label",
         action="append",
@@ -113,14 +108,6 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--quick", action="store_true", help="only methods without related pages (1D, 2D, pooled)"
     )
-    parser.add_argument("--seed", type=int, default=1, help="seed of the world; default 1")
-    parser.add_argument("--keep", action="store_true", help="store the figures in expected.json")
-    parser.add_argument(
-        "--document", type=Path, help="Markdown file whose tables get the stored figures"
-    )
-    parser.add_argument(
-        "--only-document", action="store_true", help="write the stored figures; run nothing"
-    )
     return parser
 
 
@@ -128,11 +115,6 @@ def _fill_document(path: Path) -> None:
     figures = read_figures()
     path.write_text(fill_tables(path.read_text("utf-8"), figures), "utf-8")
     draw_charts(path.with_suffix(""), figures.result)
-
-
-def _report(message: str) -> None:
-    sys.stderr.write(f"{message}\n")
-    sys.stderr.flush()
 
 
 if __name__ == "__main__":

@@ -18,9 +18,8 @@ from experiments.content_change.required_figures import (
     bounded_figures,
 )
 from experiments.content_change.sweeps import EXPERT_COUNT, TRAINING_SIZE
-from experiments.document_tables import replace_tables
+from experiments.document_tables import MINUS, NO_VALUE, replace_tables, share_text
 
-NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 SHOWN_SELECTION = "xcorr"
 
 AT_LEAST, AT_MOST = "\N{GREATER-THAN OR EQUAL TO}", "\N{LESS-THAN OR EQUAL TO}"
@@ -64,7 +63,7 @@ def bound_lines(figures: StoredFigures) -> Lines:
 
 
 def _shown(bound: FigureBound, value: float) -> str:
-    return points(value) if bound.measure == "difference" else share(value)
+    return points(value) if bound.measure == "difference" else share_text(value)
 
 
 def _bounded_value(bound: FigureBound, row: ForecastRow | ComparisonRow) -> str:
@@ -96,7 +95,7 @@ def forecast_lines(data: str, label: str, figures: StoredFigures) -> Lines:
             yield (
                 whole_percent(row.filter), row.method, row.selection or NO_VALUE,
                 f"{row.pages:,}", percent(row.accuracy), percent(row.balanced_accuracy),
-                share(row.auc), share(row.logloss),
+                share_text(row.auc), share_text(row.logloss),
             )  # fmt: skip
 
 
@@ -112,7 +111,7 @@ def comparison_lines(data: str, figures: StoredFigures) -> Lines:
                 row.label, whole_percent(row.filter),
                 f"{row.method} {row.selection}".strip(),
                 f"{row.against} {row.against_selection}".strip(),
-                signed(100 * row.difference), share(row.p), str(row.hosts),
+                signed(100 * row.difference), share_text(row.p), str(row.hosts),
             )  # fmt: skip
 
 
@@ -148,8 +147,9 @@ def group_lines(data: str, figures: StoredFigures) -> Lines:
     for row in figures.result.page_groups:
         if (row.data, row.selection) == (data, SHOWN_SELECTION):
             yield (
-                row.group, str(row.pages), str(row.hosts), signed(100 * row.gain), share(row.p),
-                signed(100 * row.gain_over_random), share(row.p_over_random),
+                row.group, str(row.pages), str(row.hosts),
+                signed(100 * row.gain), share_text(row.p),
+                signed(100 * row.gain_over_random), share_text(row.p_over_random),
                 signed(row.repeat, 2),
             )  # fmt: skip
 
@@ -160,8 +160,8 @@ def relation_lines(data: str, figures: StoredFigures) -> Lines:
     for row in sorted(figures.result.page_groups, key=lambda row: _rank(row.selection)):
         if (row.data, row.group) == (data, "all"):
             yield (
-                row.selection, signed(100 * row.gain), share(row.p),
-                signed(100 * row.gain_over_random), share(row.p_over_random),
+                row.selection, signed(100 * row.gain), share_text(row.p),
+                signed(100 * row.gain_over_random), share_text(row.p_over_random),
                 signed(row.repeat, 2),
             )  # fmt: skip
 
@@ -172,7 +172,7 @@ def gain_lines(data: str, figures: StoredFigures) -> Lines:
     for row in figures.result.page_gains:
         if (row.data, row.selection) == (data, SHOWN_SELECTION):
             yield (
-                str(row.rank), row.host, str(row.changes), share(row.weight),
+                str(row.rank), row.host, str(row.changes), share_text(row.weight),
                 signed(100 * row.gain), signed(100 * row.gain_over_random),
             )  # fmt: skip
 
@@ -198,15 +198,6 @@ def percent(value: float) -> str:
     '70.5 %'
     """
     return f"{100 * value:.1f} %"
-
-
-def share(value: float) -> str:
-    """Format a share.
-
-    >>> share(0.5944), share(1.0)
-    ('.594', '1.000')
-    """
-    return f"{value:.3f}".removeprefix("0")
 
 
 def points(value: float) -> str:

@@ -1,13 +1,11 @@
 """The stored figures: pages with their digests, the paper's values, and the tables of results."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from experiments.content_change.required_figures import PaperValue
 from experiments.content_change.result_tables import ROW_TYPES, ExperimentResult, merge_results
+from experiments.figure_tables import read_tables, write_tables
 from freshet.core.content.content_grid import ContentGrid
 from freshet.engine.result_cache import batch_digest
 
@@ -61,13 +59,8 @@ def with_result(
 
 def read_figures(path: Path = EXPECTED) -> StoredFigures:
     """Return the stored figures."""
-    stored = json.loads(path.read_text("utf-8"))
-    tables = {
-        name: tuple(row_type(**row) for row in stored.get(name, ()))
-        for name, row_type in ROW_TYPES.items()
-    }
-    sources = tuple(SourceRecord(**record) for record in stored["sources"])
-    paper = tuple(PaperValue(**value) for value in stored.get("paper", ()))
+    tables = read_tables(path, {"sources": SourceRecord, "paper": PaperValue, **ROW_TYPES})
+    sources, paper = tables.pop("sources"), tables.pop("paper")
     return StoredFigures(sources, ExperimentResult(**tables), paper)
 
 
@@ -78,13 +71,4 @@ def save_figures(figures: StoredFigures, path: Path = EXPECTED) -> None:
         "paper": figures.paper,
         **figures.result.tables(),
     }
-    text = ",\n ".join(
-        f'"{name}": {_lines([asdict(record) for record in records])}'
-        for name, records in tables.items()
-    )
-    path.write_text(f"{{{text}}}\n", "utf-8")
-
-
-def _lines(records: Sequence[dict[str, Any]]) -> str:
-    lines = ",\n  ".join(json.dumps(record) for record in records)
-    return f"[\n  {lines}\n ]" if lines else "[]"
+    write_tables(path, tables)

@@ -1,14 +1,14 @@
 """The tables of results, and how a new run replaces older rows."""
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from experiments.content_change.crawl import CrawlPoint, CrawlRow
 from experiments.content_change.evaluation import ComparisonRow, ForecastRow
 from experiments.content_change.page_breakdown import PageGainRow, PageGroupRow
 from experiments.content_change.sweeps import SweepRow
+from experiments.figure_tables import merge_tables, result_document
 
 KEY_FIELDS = (
     "data", "label", "filter", "method", "selection", "against", "against_selection", "sweep",
@@ -46,26 +46,16 @@ ROW_TYPES: Mapping[str, type[Any]] = {
 
 def merge_results(stored: ExperimentResult, new: ExperimentResult) -> ExperimentResult:
     """Return the stored rows with those of a new result; rows with the same names are replaced."""
-    merged = {}
-    for name, rows in new.tables().items():
-        keys = {_row_key(row) for row in rows}
-        kept = [row for row in getattr(stored, name) if _row_key(row) not in keys]
-        merged[name] = (*kept, *rows)
-    return ExperimentResult(**merged)
+    return ExperimentResult(**merge_tables(stored.tables(), new.tables(), _key))
 
 
-def _row_key(row: object) -> tuple[Any, ...]:
+def _key(_: str, row: object) -> tuple[Any, ...]:
     return tuple(getattr(row, name, None) for name in KEY_FIELDS)
 
 
 def as_json(data: str, result: ExperimentResult) -> str:
     """Return the experiment's JSON document; rows other than those of methods name their table."""
-    rows = [
-        asdict(row) if name == "rows" else {"table": name, **asdict(row)}
-        for name, table in result.tables().items()
-        for row in table
-    ]
-    return json.dumps({"name": "content_change", "data": data, "rows": rows})
+    return result_document("content_change", data, result.tables())
 
 
 def as_text(result: ExperimentResult) -> str:

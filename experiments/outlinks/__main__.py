@@ -8,6 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.experiment_command import (
+    describe_data,
+    make_shared_parser,
+    print_progress,
+    run_command,
+)
 from experiments.outlinks.charts import draw_charts
 from experiments.outlinks.document import fill_tables
 from experiments.outlinks.expected_figures import (
@@ -34,10 +40,8 @@ from experiments.outlinks.result_tables import (
 )
 from freshet.core.content.outlink_targets import LinkKind, OutlinkTarget
 from freshet.core.content.page_steps import PageSteps
-from freshet.core.errors import FreshetError
 
 WORLD, RECORDED = "world", "pages"
-NO_DATA = "the generated world; give --data DIR for the real pages"
 VECTOR_WEEK, LAST_WEEK = 15, 26
 HOST_PARTS = ("ota_", "stalker")
 
@@ -45,11 +49,7 @@ HOST_PARTS = ("ota_", "stalker")
 def main() -> None:
     """Run the experiment and print its rows; print an error as one line."""
     options = make_parser().parse_args()
-    try:
-        _run(options)
-    except FreshetError as error:
-        sys.stderr.write(f"outlinks: {error}\n")
-        sys.exit(error.exit_code)
+    run_command("outlinks", lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -58,13 +58,13 @@ def _run(options: argparse.Namespace) -> None:
     name, steps, settings = open_source(options)
     result = ExperimentResult()
     for stage in stages(settings):
-        result = merge_results(result, run_experiment(name, steps, stage, _report))
+        result = merge_results(result, run_experiment(name, steps, stage, print_progress))
         if options.keep:
             stored = read_figures(options.figures)
             save_figures(with_result(stored, source_record(name, steps), result), options.figures)
     if options.document:
         _fill_document(options)
-    description = str(options.data or NO_DATA)
+    description = describe_data(options.data)
     if options.json:
         sys.stdout.write(f"{as_json(description, result)}\n")
     else:
@@ -106,12 +106,7 @@ def _with_choices(settings: ExperimentSettings, options: argparse.Namespace) -> 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.outlinks")
-    parser.add_argument(
-        "--data", type=Path, help="folder that contains pages/; by default the world is used"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
-    parser.add_argument("--work", type=Path, help="folder that stores parsed pages for later runs")
+    parser = make_shared_parser("outlinks")
     parser.add_argument(
         "--part", action="append", choices=EXPERIMENT_PARTS, help="run this part; may be repeated"
     )
@@ -133,16 +128,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--weeks", type=int, default=1, help="weeks of real pages to predict, the last; default 1"
     )
-    parser.add_argument("--seed", type=int, default=1, help="seed of the world; default 1")
-    parser.add_argument("--keep", action="store_true", help="store the figures in expected.json")
     parser.add_argument(
         "--figures", type=Path, default=EXPECTED, help="file of stored figures; expected.json"
-    )
-    parser.add_argument(
-        "--document", type=Path, help="Markdown file whose tables get the stored figures"
-    )
-    parser.add_argument(
-        "--only-document", action="store_true", help="write the stored figures; run nothing"
     )
     return parser
 
@@ -152,11 +139,6 @@ def _fill_document(options: argparse.Namespace) -> None:
     figures = read_figures(options.figures)
     path.write_text(fill_tables(path.read_text("utf-8"), figures), "utf-8")
     draw_charts(path.with_suffix(""), figures.result)
-
-
-def _report(message: str) -> None:
-    sys.stderr.write(f"{message}\n")
-    sys.stderr.flush()
 
 
 if __name__ == "__main__":

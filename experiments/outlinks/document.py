@@ -7,13 +7,12 @@ left unchanged.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from experiments.document_tables import replace_tables
-from experiments.outlinks.bars import bar_lines
+from experiments.document_tables import NO_VALUE, replace_tables, share_text
 from experiments.outlinks.evaluation import OutlinkRow
 from experiments.outlinks.expected_figures import StoredFigures
 from experiments.outlinks.problems import SPLITS
+from experiments.outlinks.required_figures import bound_lines
 
-NO_VALUE = "\N{EN DASH}"
 SHOWN = {
     "nl": ("f1", "balanced_accuracy", "auc", "average_precision", "area", "per_fetch"),
     "lcr": ("r2", "mae", "spearman", "area"),
@@ -63,7 +62,12 @@ def _week_cells(figures: StoredFigures, data: str, links: str, index: int) -> Se
     if index >= len(rows):
         return (NO_VALUE,) * 4
     row = rows[index]
-    return f"{row.mean:.2f}", f"{row.deviation:.1f}", share(row.none_share), share(row.site_wide)
+    return (
+        f"{row.mean:.2f}",
+        f"{row.deviation:.1f}",
+        share_text(row.none_share),
+        share_text(row.site_wide),
+    )
 
 
 def model_lines(data: str, target: str, figures: StoredFigures) -> Lines:
@@ -88,7 +92,7 @@ def figure_lines(figure: str, data: str, links: str, figures: StoredFigures) -> 
     places = list(dict.fromkeys(point.at for point in points))
     yield "", *places
     for series in dict.fromkeys(point.series for point in points):
-        values = {point.at: share(point.value) for point in points if point.series == series}
+        values = {point.at: share_text(point.value) for point in points if point.series == series}
         yield series, *(values.get(place, NO_VALUE) for place in places)
 
 
@@ -97,7 +101,7 @@ def importance_lines(figure: str, data: str, figures: StoredFigures) -> Lines:
     yield "links", "feature", "loss"
     for point in figures.result.points:
         if (point.figure, point.data) == (figure, data):
-            yield point.links, f"`{point.at}`", share(point.value)
+            yield point.links, f"`{point.at}`", share_text(point.value)
 
 
 def crawl_lines(figures: StoredFigures) -> Lines:
@@ -116,22 +120,12 @@ def _cell(row: OutlinkRow, name: str) -> str:
     value = getattr(row, name)
     if value is None:
         return NO_VALUE
-    return f"{value:.2f}" if name == "per_fetch" else share(value)
-
-
-def share(value: float) -> str:
-    """Format a share.
-
-    >>> share(0.5944), share(-0.25) == "\N{MINUS SIGN}.250"
-    ('.594', True)
-    """
-    text = f"{abs(value):.3f}".removeprefix("0")
-    return f"\N{MINUS SIGN}{text}" if value < 0 and text != ".000" else text
+    return f"{value:.2f}" if name == "per_fetch" else share_text(value)
 
 
 TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {
     "sources": source_lines,
-    "bars": bar_lines,
+    "bars": bound_lines,
     "weeks": week_lines,
     **{
         f"{data}-{target}": partial(model_lines, data, target)

@@ -1,11 +1,9 @@
 """The stored figures of the experiment: the pages with their digests, and the tables of results."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from experiments.figure_tables import read_tables, write_tables
 from experiments.outlinks.result_tables import ROW_TYPES, ExperimentResult, merge_results
 from freshet.core.content.page_steps import PageSteps
 from freshet.engine.result_cache import batch_digest
@@ -58,25 +56,11 @@ def read_figures(path: Path = EXPECTED) -> StoredFigures:
     """Return the stored figures; none if nothing is stored."""
     if not path.is_file():
         return StoredFigures()
-    stored = json.loads(path.read_text("utf-8"))
-    tables = {
-        name: tuple(row_type(**row) for row in stored.get(name, ()))
-        for name, row_type in ROW_TYPES.items()
-    }
-    sources = tuple(SourceRecord(**record) for record in stored["sources"])
-    return StoredFigures(sources, ExperimentResult(**tables))
+    tables = read_tables(path, {"sources": SourceRecord, **ROW_TYPES})
+    return StoredFigures(tables.pop("sources"), ExperimentResult(**tables))
 
 
 def save_figures(figures: StoredFigures, path: Path = EXPECTED) -> None:
     """Write the figures, a line for each record."""
     tables = {"sources": figures.sources, **figures.result.tables()}
-    text = ",\n ".join(
-        f'"{name}": {_lines([asdict(record) for record in records])}'
-        for name, records in tables.items()
-    )
-    path.write_text(f"{{{text}}}\n", "utf-8")
-
-
-def _lines(records: Sequence[dict[str, Any]]) -> str:
-    lines = ",\n  ".join(json.dumps(record) for record in records)
-    return f"[\n  {lines}\n ]" if lines else "[]"
+    write_tables(path, tables)

@@ -1,10 +1,10 @@
 """The tables of results, and how a new run replaces older rows."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from experiments.figure_tables import merge_tables, result_document
 from experiments.outlinks.crawls import CrawlRow
 from experiments.outlinks.evaluation import OutlinkRow
 from experiments.outlinks.summaries import FigurePoint, WeekRow
@@ -39,12 +39,7 @@ class ExperimentResult:
 
 def merge_results(stored: ExperimentResult, new: ExperimentResult) -> ExperimentResult:
     """Return the stored rows with those of a new result; rows with the same keys are replaced."""
-    merged = {}
-    for name, rows in new.tables().items():
-        keys = {_key(name, row) for row in rows}
-        kept = [row for row in getattr(stored, name) if _key(name, row) not in keys]
-        merged[name] = (*kept, *rows)
-    return ExperimentResult(**merged)
+    return ExperimentResult(**merge_tables(stored.tables(), new.tables(), _key))
 
 
 def _key(table: str, row: object) -> tuple[Any, ...]:
@@ -53,12 +48,7 @@ def _key(table: str, row: object) -> tuple[Any, ...]:
 
 def as_json(data: str, result: ExperimentResult) -> str:
     """Return the experiment's JSON document; rows other than those of models name their table."""
-    rows = [
-        asdict(row) if name == "rows" else {"table": name, **asdict(row)}
-        for name, table in result.tables().items()
-        for row in table
-    ]
-    return json.dumps({"name": "outlinks", "data": data, "rows": rows})
+    return result_document("outlinks", data, result.tables())
 
 
 def as_text(result: ExperimentResult) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from experiments.content_change.charts import charts, draw_charts
 from experiments.content_change.crawl import CrawlPoint, CrawlRow
-from experiments.content_change.document import NO_VALUE, TABLES, fill_tables
+from experiments.content_change.document import TABLES, fill_tables
 from experiments.content_change.evaluation import ComparisonRow, ForecastRow
 from experiments.content_change.expected_figures import (
     SourceRecord,
@@ -17,6 +17,7 @@ from experiments.content_change.expected_figures import (
 from experiments.content_change.page_breakdown import PageGainRow, PageGroupRow
 from experiments.content_change.result_tables import ExperimentResult, as_json, as_text
 from experiments.content_change.sweeps import SweepRow
+from experiments.document_tables import NO_VALUE
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "results" / "content_change.md"
 SOURCE = SourceRecord("pages", 9, 3, 184, 40, "d")

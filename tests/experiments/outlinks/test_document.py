@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from experiments.outlinks.bars import bar_lines
+from experiments.document_tables import NO_VALUE
 from experiments.outlinks.charts import charts, draw_charts
 from experiments.outlinks.crawls import CrawlRow
-from experiments.outlinks.document import NO_VALUE, TABLES, fill_tables
+from experiments.outlinks.document import TABLES, fill_tables
 from experiments.outlinks.evaluation import OutlinkRow
 from experiments.outlinks.expected_figures import (
     SourceRecord,
@@ -15,6 +15,7 @@ from experiments.outlinks.expected_figures import (
     save_figures,
     with_result,
 )
+from experiments.outlinks.required_figures import bound_lines
 from experiments.outlinks.result_tables import ExperimentResult, as_text
 from experiments.outlinks.summaries import FigurePoint, WeekRow
 
@@ -54,7 +55,7 @@ def test_the_tables_of_the_document_are_those_of_the_stored_figures() -> None:
 
 
 def test_a_bar_is_met_or_not() -> None:
-    lines = {line[0]: line[1:] for line in bar_lines(figures())}
+    lines = {line[0]: line[1:] for line in bound_lines(figures())}
     assert lines["page split, NL F1, internal"] == ("0.560", "0.600", "yes")
     unseen = "unseen hosts, next week, f1, internal: above the rules"
     assert lines[unseen] == ("0.400", "0.300", "no")
