@@ -260,6 +260,26 @@ def test_a_page_that_cannot_be_fetched_gives_its_place_to_a_waiting_link(
     assert status(folder, clock.now()) == [FollowStatus("followed", 2, 2, 1, 0)]
 
 
+def test_a_found_page_that_never_was_there_is_paused_at_its_second_visit(folder: Path) -> None:
+    configure(folder, follow="site")
+    clock, page = FixedClock(NOON), "https://news.example/1"
+    with crawling(folder, clock, "100/day") as session:
+        look(session, clock, html(STEADY))
+        look(session, clock, html([*STEADY, "/1", "/2"]))
+        look(session, clock, html([]), "https://news.example/2")
+        states = []
+        for _ in range(2):
+            for url in (page, "https://news.example/2"):
+                fail(session, clock, url, Outcome.GONE)
+            with Collection.open(folder) as collection:
+                states.append([item.paused for item in collection.pages(tag="followed")])
+                collection.resume([collection.page(page)])
+        assert states == [[False, False], [True, False]]
+        look(session, clock, html(STEADY))
+    with Collection.open(folder) as collection:
+        assert not collection.page(page).paused
+
+
 def test_pages_that_cannot_be_fetched_are_tried_so_many_times_a_limit_at_most(
     folder: Path,
 ) -> None:

@@ -198,8 +198,19 @@ class FollowLimits:
         return has_place
 
 
+@dataclass(frozen=True, slots=True)
+class FollowedPages:
+    """The ids of pages that were added as new links, and of found pages that were paused."""
+
+    added: Sequence[int] = ()
+    paused: Sequence[int] = ()
+
+
 class LinkFollower:
-    """Adds the new links of pages with a ``follow`` setting as pages."""
+    """Adds the new links of pages with a ``follow`` setting as pages.
+
+    Found pages that turn out to be gone are paused, so that they take no budget.
+    """
 
     def __init__(self, catalog: Catalog, settings: Settings) -> None:
         self._catalog = catalog
@@ -217,28 +228,31 @@ class LinkFollower:
         """Read the rules again at the next call, because pages or settings have changed."""
         self._are_rules_loaded = False
 
-    def follow(self, now: datetime) -> list[int]:
-        """Follow the links found since the last call; return the ids of the pages added.
+    def follow(self, now: datetime) -> FollowedPages:
+        """Follow the links found since the last call; return the pages added and paused.
 
         The first call after a page got a rule follows nothing: only later links are new.
         """
         with isolate_faults("following new links", "collection"):
             return self._follow(now)
-        return []
+        return FollowedPages()
 
-    def _follow(self, now: datetime) -> list[int]:
+    def _follow(self, now: datetime) -> FollowedPages:
         if not self._are_rules_loaded:
             self._load_rules(now)
         if self._following is not None and not self._following:
-            return []
+            return FollowedPages()
         last_visit_id = self._catalog.last_visit_id()
         if self._followed_visit_id is None:
             self._followed_visit_id = last_visit_id
-            return self._catalog.add_found_pages([], last_visit_id, now)
+            self._catalog.add_found_pages([], last_visit_id, now)
+            return FollowedPages()
         tags = sorted(self._waiting_tags) if self._limits.is_due(now) else []
         if self._followed_visit_id >= last_visit_id and not tags:
-            return []
+            return FollowedPages()
         self._limits.refresh_if_due(now)
+        if gone_pages := self._catalog.gone_found_pages(self._followed_visit_id):
+            self._catalog.pause_pages(gone_pages)
         visits = self._catalog.new_link_visits(
             self._following, after_visit_id=self._followed_visit_id, since=now - MAX_VISIT_AGE
         )
@@ -251,7 +265,7 @@ class LinkFollower:
             self._waiting_tags.update(link.tag for link in waiting)
             self._noted_visit_id = last_visit_id
         self._followed_visit_id = last_visit_id
-        return new_pages
+        return FollowedPages(new_pages, gone_pages)
 
     def _load_rules(self, now: datetime) -> None:
         """Find the pages with a rule; if there are none, later rules begin with later links."""

@@ -16,7 +16,7 @@ from freshet.core.tables import HostCaps
 from freshet.core.types import PageKey
 from freshet.crawl.budget_status import add_lost_requests, save_crawl_start
 from freshet.crawl.fetch_job import CrawlDaySpending, CrawlStartState, FetchJob, JobBatch
-from freshet.crawl.follow import LinkFollower
+from freshet.crawl.follow import FollowedPages, LinkFollower
 from freshet.crawl.job_source import LEASE_HOLDER, JobSource
 from freshet.crawl.live_policy import (
     id_array,
@@ -82,7 +82,7 @@ class CrawlSession:
             pages = [lease.page for lease in leases if utc_day(lease.start) == utc_day(now)]
             lost = sum(sample_requests.get(page, 1) for page in pages)
             add_lost_requests(self._catalog, utc_day(now), lost)
-        found_pages = self._follow_links()
+        found_pages = self._follow_links().added
         self.jobs.frontier.reload()
         if found_pages:
             self.policy.add(self.jobs.frontier.table_of(found_pages))
@@ -126,8 +126,9 @@ class CrawlSession:
         self._unprocessed += batch.recorded_visits
         visited_pages = [visit.page for visit, _ in self._unprocessed]
         # 2. Frontier: add the links to be followed, and load the pages that were added.
-        found_pages = self._follow_links()
-        if found_pages or not all(map(self.jobs.frontier.contains, visited_pages)):
+        followed = self._follow_links()
+        are_known = all(map(self.jobs.frontier.contains, visited_pages))
+        if followed.added or followed.paused or not are_known:
             self.jobs.reload()
         # 3. Noise: learn masks. Pages with a new mask are measured again by it, before bursts and
         #    policy see their changes.
@@ -160,14 +161,14 @@ class CrawlSession:
         visits, self._unprocessed = self._unprocessed, []
         return visits
 
-    def _follow_links(self) -> list[int]:
-        """Add new links of pages as pages, where their settings say so; return the new pages."""
+    def _follow_links(self) -> FollowedPages:
+        """Add new links of pages as pages, where their settings say so, and pause gone ones."""
         if self._follower is None:
-            return []
-        found_pages = self._follower.follow(self._clock.now())
-        if found_pages:
+            return FollowedPages()
+        followed = self._follower.follow(self._clock.now())
+        if followed.added:
             self._follower.reload()
-        return found_pages
+        return followed
 
     def _learn_noise(self, visited_pages: Sequence[int]) -> frozenset[int]:
         """Learn masks from the new visits; return the pages that have a new mask."""

@@ -22,7 +22,7 @@ from freshet.archive.catalog.schema import (
     visits,
     waiting_links,
 )
-from freshet.archive.catalog.visit_rows import LAST_OUTCOME
+from freshet.archive.catalog.visit_rows import LAST_OUTCOME, LOOK_OUTCOME_NAMES
 from freshet.core.clock import to_epoch
 from freshet.core.types import ContentKind, Outcome
 
@@ -32,6 +32,9 @@ UNFETCHABLE_OUTCOMES = (
     Outcome.REFUSED, Outcome.ROBOTS, Outcome.GONE, Outcome.SOFT_404, Outcome.DENIED,
     Outcome.CLIENT_ERROR, Outcome.UNTRUSTED, Outcome.UNREACHABLE,
 )  # fmt: skip
+# The answer of a server that has no such page.
+GONE_OUTCOMES = (Outcome.GONE, Outcome.SOFT_404, Outcome.CLIENT_ERROR)
+MIN_GONE_VISITS = 2
 # A link that has waited for so long is given up; further ones are not kept while so many wait.
 MAX_WAIT = timedelta(days=7)
 MAX_WAITING_PER_TAG = 10_000
@@ -158,6 +161,35 @@ class FoundPageTables(PageTables):
             query = query.where(found_pages.c.tag == tag)
         with self._read_engine.begin() as connection:
             return {name: FoundCounts(*counts) for name, *counts in connection.execute(query)}
+
+    def gone_found_pages(self, after_visit_id: int) -> list[int]:
+        """Return the found pages that visits after another one found gone, and that never were.
+
+        They had two visits at least, all without content, and are not paused or removed.
+        """
+        of_page = visits.alias()
+        looks = func.count(case((of_page.c.outcome.in_(LOOK_OUTCOME_NAMES), 1)))
+        query = (
+            select(of_page.c.page_id)
+            .join(found_pages, found_pages.c.page_id == of_page.c.page_id)
+            .where(
+                of_page.c.page_id.in_(
+                    select(visits.c.page_id)
+                    .join(pages, pages.c.id == visits.c.page_id)
+                    .where(
+                        visits.c.id > after_visit_id,
+                        visits.c.outcome.in_([outcome.value for outcome in GONE_OUTCOMES]),
+                        ~pages.c.paused,
+                        pages.c.removed.is_(None),
+                    )
+                )
+            )
+            .group_by(of_page.c.page_id)
+            .having(func.count() >= MIN_GONE_VISITS, looks == 0)
+            .order_by(of_page.c.page_id)
+        )
+        with self._read_engine.begin() as connection:
+            return list(connection.execute(query).scalars())
 
     def waiting_counts(self, since: datetime) -> dict[str, int]:
         """Return how many links found since a time wait for the limits of their tag, by tag."""
