@@ -6,6 +6,7 @@ newer content fills the page.
 
 from collections.abc import Callable
 
+from freshet.core.content.posts import Post
 from freshet.world.page_version import OWN_HOST, PageBlock, PageVersion
 from freshet.world.vocabulary import make_paragraph, make_phrase
 
@@ -53,7 +54,10 @@ def thread(version: PageVersion, size: int) -> list[PageBlock]:
         rng = version.rng(change)
         writer = make_phrase(rng, version.topic, 1)
         text = make_paragraph(rng, version.topic, rng.randint(12, 60))
-        blocks.append(PageBlock("post", f"{writer}, {version.change_date(change)}: {text}"))
+        time = version.change_time(change).timestamp()
+        post = Post(time, writer, text, f"post-{first + change}")
+        line = f"{writer}, {version.change_date(change)}: {text}"
+        blocks.append(PageBlock("post", line, post=post))
     return blocks
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from freshet.world.page_version import OWN_HOST, PageBlock
+from freshet.world.thread_markup import WEB_MARKUPS
 
 Tags = tuple[str, str]
 
@@ -21,12 +22,13 @@ td{border-bottom:1px solid var(--line);padding:.3rem .6rem}.post{margin:1rem 0}
 
 @dataclass(frozen=True, slots=True)
 class PageFrame:
-    """The parts of a page around its blocks."""
+    """The parts of a page around its blocks; ``thread_markup`` names the markup of posts."""
 
     site: str
     title: str
     menu: Sequence[PageBlock]
     token: str = ""
+    thread_markup: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,9 @@ def render_html(
 ) -> str:
     """Render a page in a design; links to other hosts start with their origins."""
     main = "".join(
-        _render_run(design, role, list(run), origins)
+        _render_posts(frame.thread_markup, list(run))
+        if role == "post" and frame.thread_markup
+        else _render_run(design, role, list(run), origins)
         for role, run in groupby(blocks, key=lambda block: block.role)
     )
     token = f'\n<meta name="csrf-token" content="{frame.token}">' if frame.token else ""
@@ -103,6 +107,12 @@ def render_html(
     return design.page.format(
         site=frame.site, title=frame.title, token=token, style=_STYLE, menu=menu, main=main
     )
+
+
+def _render_posts(markup: str, run: list[PageBlock]) -> str:
+    """Render posts in a markup that does not depend on the moment of the visit."""
+    posts = [block.post for block in run if block.post is not None]
+    return WEB_MARKUPS[markup](posts, posts[-1].time if posts else 0.0)
 
 
 def _render_run(design: PageDesign, role: str, run: list[PageBlock], origins: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from random import Random
 
 from freshet.core.clock import from_epoch
+from freshet.core.content.posts import Post
 from freshet.core.types import FloatArray
 from freshet.world.vocabulary import TopicWords
 
@@ -16,7 +17,8 @@ class PageBlock:
     """A visible piece of a page: a heading, paragraph, item, post or row.
 
     ``href`` is the link target: a path on ``host``, or on the page's own host for ``OWN_HOST``.
-    ``text_after`` follows the link. Tabs separate the cells of a row.
+    ``text_after`` follows the link. Tabs separate the cells of a row. ``post`` is the post that the
+    block shows, if it shows one.
     """
 
     role: str
@@ -24,6 +26,7 @@ class PageBlock:
     href: str = ""
     text_after: str = ""
     host: int = OWN_HOST
+    post: Post | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from datetime import datetime
 from random import Random
 
 from freshet.core.clock import to_epoch
+from freshet.core.content.posts import Post
 from freshet.world import documents, responses
 from freshet.world.change_processes import DAY, TimeSpan
 from freshet.world.noise import insert_noise, random_token
@@ -48,6 +49,11 @@ class SimulatedWeb(WebTimeline):
             f"{block.text} {block.text_after}".rstrip() for block in self._blocks(page, version)
         ]
         return "\n".join([version.title, *lines])
+
+    def posts(self, page: int, epoch: float) -> tuple[Post, ...]:
+        """Return the posts that a thread shows at a moment, oldest first."""
+        blocks = self._blocks(page, self._page_version(page, epoch))
+        return tuple(block.post for block in blocks if block.post is not None)
 
     def render(
         self, page: int, epoch: float, visit: int, origins: Sequence[str] = ()
@@ -101,7 +107,9 @@ class SimulatedWeb(WebTimeline):
         spec, kind, version = self.pages[page], self._kind(page), self._page_version(page, epoch)
         host = self.hosts[spec.host]
         token_text = random_token(rng) if kind.has_token else ""
-        frame = PageFrame(host.title, version.title, self._menus[spec.host], token_text)
+        frame = PageFrame(
+            host.title, version.title, self._menus[spec.host], token_text, spec.markup
+        )
         if kind.medium == "script":
             return documents.render_script_page(frame, f"{version.page_key:016x}")
         blocks = self._blocks(page, version)

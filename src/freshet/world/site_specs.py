@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from freshet.world.page_kinds import PAGE_KINDS, TroubleSpell
+from freshet.world.thread_markup import WEB_MARKUPS
 
 ValidatorClaim = Literal["none", "honest", "lying"]
 
@@ -41,7 +42,8 @@ class HostSpec:
 class PageSpec:
     """Specification of a page: its host's index, and its noise sources (``NOISE_SOURCES``).
 
-    ``follows`` is the path of the page whose news a feed lists.
+    ``follows`` is the path of the page whose news a feed lists. ``markup`` is that of the
+    posts of a thread (``WEB_MARKUPS``), by default that of the host's design.
     """
 
     host: int
@@ -50,6 +52,7 @@ class PageSpec:
     importance: float = 1.0
     noise: tuple[str, ...] = ()
     follows: str = ""
+    markup: str = ""
 
     @property
     def is_noisy(self) -> bool:
@@ -97,7 +100,15 @@ _JOURNAL = (
     _page("/walks/feed.xml", "feed", follows="/walks/"),
     _page("/about", "static", 0.5),
 )
-_FORUM = (*_numbered("/t/", "thread", 8), _page("/t/9", "thread", 1.0, "visitors"))
+_FORUM = (
+    *(
+        replace(page, markup=markup)
+        for page, markup in zip(
+            _numbered("/t/", "thread", 8), ("", *WEB_MARKUPS, *WEB_MARKUPS), strict=False
+        )
+    ),
+    _page("/t/9", "thread", 1.0, "visitors"),
+)
 _DOCS = (
     *_numbered("/manual/", "docs", 9),
     _page("/tour", "redesigned"),

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from freshet.view.posts.blocks import PostBlock
 from freshet.view.posts.page_nodes import TEXT, PageNodes
@@ -61,6 +62,7 @@ _BY_NAME = re.compile(
 )
 
 _HANDLE = re.compile(r"(?<=\S)\s+\(?@[\w.@-]+\)?$")
+_CAPITAL_WORD = re.compile(r"(?!(?:By|On|At|From|Posted|This)\b)[A-Z][a-z]{3,}")
 _MAIL_ADDRESS = re.compile(r"\S+ at \S+|\S+@\S+")
 
 AuthorKey = tuple[str, str, int]
@@ -142,19 +144,22 @@ def _element_name(
     """Return the name in an element or a text, None if it cannot be a name."""
     if nodes.ends[node] - node > _MAX_NAME_NODES or nodes.is_aside[node]:
         return None
-    if node <= block.time_node < nodes.ends[node]:
+    time_node = block.time_node
+    if node <= time_node < nodes.ends[node] or time_node < node < nodes.ends[time_node]:
         return None
     is_text = nodes.tags[node] == TEXT
     hint = 0 if is_text else _hint(nodes, node)
-    if _ENDS_WITH_BY.search(previous_text):
+    if _ENDS_WITH_BY.search(previous_text[-12:]):
         hint = max(hint, 3)
+    if hint == 0 and not (is_text and node <= block.time_node + 8):
+        return None
     text = nodes.texts[node] if is_text else nodes.inner_text(node, max_chars=_MAX_NAME_CHARS + 1)
+    if len(text) > _MAX_NAME_CHARS:
+        return None
     if _MAIL_ADDRESS.fullmatch(text) and _is_name(previous_text, is_plain=True):
         text = previous_text
     name = _clean_name(text)
     if not _is_name(name, is_plain=hint == 0):
-        return None
-    if hint == 0 and not (is_text and node <= block.time_node + 8):
         return None
     parent = nodes.parents[node]
     shapes = (nodes.shapes[node], nodes.shapes[parent] if parent >= 0 else "")
@@ -186,13 +191,17 @@ def _hint(nodes: PageNodes, node: int) -> int:
     return hint
 
 
+@lru_cache(maxsize=4096)
 def _clean_name(text: str) -> str:
     """Return a name without the words around it.
 
     >>> _clean_name("Posted by Ann Lee on"), _clean_name("Ann wrote:")
     ('Ann Lee', 'Ann')
     """
-    name = _TAIL_WORDS.sub("", _HANDLE.sub("", text.strip()))
+    name = _HANDLE.sub("", text.strip())
+    if _CAPITAL_WORD.fullmatch(name):
+        return name
+    name = _TAIL_WORDS.sub("", name)
     return _LEAD_WORDS.sub("", name).strip(' \t,;:·•|»>()[]\u2013\u2014"')
 
 

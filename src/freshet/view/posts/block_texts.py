@@ -32,6 +32,7 @@ _FLOW_TAGS = frozenset({
 _FLOW_TAGS |= {"em", "strong", "a", "span", "br", "q", "tt", "u"}
 _SILENT_TAGS = frozenset({"button", "form", "nav", "input", "img", "hr", "br"})
 _EDGE = re.compile(r"^[\s:,.;)\]\u2013\u2014·|-]+")
+_POST_NUMBER = re.compile(r"#\d{1,6}")
 _MIN_REST_CHARS = 12
 _MIN_BLOCKS, _MAX_FURNITURE_CHARS, _MAX_NODES_READ = 4, 40, 400
 
@@ -138,11 +139,13 @@ class _MessageReader:
         for piece in body:
             for node in range(piece, nodes.ends[piece]):
                 text = nodes.texts[node]
-                if text and text not in self._furniture and not _is_quoted_line(text):
+                if text and text not in self._furniture and not _is_left_out(text):
                     (quoted if nodes.is_aside[node] else own).append(text)
         return " ".join(own or quoted)[:_MAX_TEXT_CHARS]
 
 
-def _is_quoted_line(text: str) -> bool:
-    """Return whether a line of mail quotes another message."""
+def _is_left_out(text: str) -> bool:
+    """Return whether a text is the number of a post, or a line of mail that quotes another."""
+    if _POST_NUMBER.fullmatch(text):
+        return True
     return text.startswith(">") or (text.startswith("On ") and text.endswith("wrote:"))

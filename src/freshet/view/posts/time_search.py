@@ -117,6 +117,8 @@ def find_time(text: str) -> TimeMatch | None:
     """
     if not _HINT.search(text):
         return None
+    if (iso := _ISO.match(text)) and iso["hour"]:
+        return _calendar_match(iso, int(iso["year"]), int(iso["month_number"]))
     matches = [match for search in _searches(text) if (match := search(text)) is not None]
     return min(matches, key=lambda match: (match.start, -match.end), default=None)
 
