@@ -260,6 +260,18 @@ def test_a_page_that_cannot_be_fetched_gives_its_place_to_a_waiting_link(
     assert status(folder, clock.now()) == [FollowStatus("followed", 2, 2, 1, 0)]
 
 
+def test_a_plan_leaves_out_followed_links_that_were_refused(folder: Path) -> None:
+    configure(folder, follow="site")
+    clock = FixedClock(NOON)
+    with crawling(folder, clock, "100/day") as session:
+        look(session, clock, html(STEADY))
+        look(session, clock, html([*STEADY, "/1", "/2"]))
+        fail(session, clock, "https://news.example/1", Outcome.REFUSED)
+    with Collection.open(folder) as collection:
+        planned = {visit.page.url for visit in collection.plan().choices}
+    assert planned == {LIST, "https://news.example/2"}
+
+
 def test_a_found_page_that_never_was_there_is_paused_at_its_second_visit(folder: Path) -> None:
     configure(folder, follow="site")
     clock, page = FixedClock(NOON), "https://news.example/1"

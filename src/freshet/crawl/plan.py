@@ -1,6 +1,7 @@
 """The plan: which pages a crawl would fetch next, and for what value.
 
 A plan simulates the crawl's own choices without fetching, so it learns nothing new on the way.
+Followed links whose address was refused are left out: no request is sent to them.
 Each page appears once, with its next visit. All planned visits stay under way to the policy, which
 takes no further sentinel of a host for what they will show.
 """
@@ -103,6 +104,9 @@ class CrawlPreview:
         self.is_crawl_running = bool(running_crawl(collection.archive_folder))
         if self.is_crawl_running:
             self._learn_refusals()
+        # A crawl that starts tries them again, but sends no request as long as they are refused.
+        self._refused_links = collection.catalog.refused_found_pages()
+        self._frontier.mark_refused(self._refused_links)
         self._learned_correction = LearnedCorrection(collection)
         self._learned_correction.apply_to_preview(self.policy, self.now)
         self.learned = self._learned_correction.status(self.now)
@@ -177,9 +181,9 @@ class CrawlPreview:
         return list(self.policy.choose(at, k, caps))
 
     def _excluded_pages(self, at: datetime) -> PageIdArray:
+        requested = self._frontier.requested(self._frontier.count_unpaced())
         return np.union1d(
-            self._frontier.barred_pages(at),
-            id_array(self._frontier.requested(self._frontier.count_unpaced())),
+            self._frontier.barred_pages(at), id_array([*requested, *self._refused_links])
         )
 
     def _plan_turns(

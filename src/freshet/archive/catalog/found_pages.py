@@ -162,6 +162,17 @@ class FoundPageTables(PageTables):
         with self._read_engine.begin() as connection:
             return {name: FoundCounts(*counts) for name, *counts in connection.execute(query)}
 
+    def refused_found_pages(self) -> list[int]:
+        """Return the found pages whose last visit was refused."""
+        query = (
+            select(found_pages.c.page_id)
+            .join(pages, pages.c.id == found_pages.c.page_id)
+            .where(pages.c.removed.is_(None), LAST_OUTCOME.in_([Outcome.REFUSED.value]))
+            .order_by(found_pages.c.page_id)
+        )
+        with self._read_engine.begin() as connection:
+            return list(connection.execute(query).scalars())
+
     def gone_found_pages(self, after_visit_id: int) -> list[int]:
         """Return the found pages that visits after another one found gone, and that never were.
 
