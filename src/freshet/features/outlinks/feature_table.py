@@ -110,9 +110,9 @@ class OutlinkFeatures:
             return np.full(values.shape, np.nan, np.float32)
         return self.around.average(self.around.related, np.ascontiguousarray(values, np.float32))
 
-    def past_intervals(self, base: str, as_of: int) -> Float32Array:
+    def past_intervals(self, base: str, as_of: int, history: int | None = None) -> Float32Array:
         """Return the values of the past intervals, at most ``history``, the latest last."""
-        first = max(1, as_of + 1 - self.history)
+        first = max(1, as_of + 1 - (self.history if history is None else history))
         return self.series(base)[:, first : as_of + 1]
 
     def _read(self, base: str) -> Float32Array:

@@ -12,6 +12,8 @@ from freshet.core.types import Float32Array, FloatArray, IndexArray
 from freshet.features.outlinks.feature_table import FeatureTable, OutlinkFeatures, known_means
 
 HALF_LIVES = {"fast": 1.5, "slow": 6.0, "all": np.inf}
+# Rates are over at most this many past intervals; more tell a slow page from one that is still.
+RATE_INTERVALS = 24
 # The rate of related pages counts as this many intervals of the other pages of the site.
 SITE_PRIOR_INTERVALS = 15.0
 
@@ -66,11 +68,16 @@ Columns = dict[str, Float32Array | FloatArray]
 
 
 def rate_features(features: OutlinkFeatures, kind: LinkKind, as_of: int) -> FeatureTable:
-    """Return the features of the default model for links of a kind, as known at a step."""
+    """Return the features of the default model for links of a kind, as known at a step.
+
+    They are over at most 24 past intervals, whatever history ``features`` has.
+    """
     columns: Columns = {}
-    counts = features.past_intervals(f"new_{kind}_links", as_of)
+    counts = features.past_intervals(f"new_{kind}_links", as_of, RATE_INTERVALS)
     columns |= _own_new_links(counts)
-    columns["own_change_rate"] = known_means(features.past_intervals("content_changed", as_of))
+    columns["own_change_rate"] = known_means(
+        features.past_intervals("content_changed", as_of, RATE_INTERVALS)
+    )
     columns |= _link_sets(features, kind, as_of)
     columns |= _around(features, kind, counts, as_of)
     columns |= _sizes(features, kind, as_of)
@@ -98,7 +105,7 @@ def _own_new_links(counts: Float32Array) -> Columns:
 def _link_sets(features: OutlinkFeatures, kind: LinkKind, as_of: int) -> Columns:
     """Return how the set of links behaves: whether links come back, are removed, or go missing."""
     steps = features.steps
-    first = max(1, as_of + 1 - features.history)
+    first = max(1, as_of + 1 - RATE_INTERVALS)
     intervals, before = slice(first, as_of + 1), slice(first - 1, as_of)
     new = new_link_counts(steps, kind, LinkNotion.NEW)[:, intervals]
     never_seen = new_link_counts(steps, kind, LinkNotion.NEVER_SEEN)[:, intervals]
@@ -116,8 +123,8 @@ def _link_sets(features: OutlinkFeatures, kind: LinkKind, as_of: int) -> Columns
 
 def _around(features: OutlinkFeatures, kind: LinkKind, counts: Float32Array, as_of: int) -> Columns:
     hits = _hits(counts)
-    other_hits = _hits(features.past_intervals(f"new_{kind.other}_links", as_of))
-    changed = features.past_intervals("content_changed", as_of)
+    other_hits = _hits(features.past_intervals(f"new_{kind.other}_links", as_of, RATE_INTERVALS))
+    changed = features.past_intervals("content_changed", as_of, RATE_INTERVALS)
     rates = [_faded_rates(hits, half_life) for half_life in HALF_LIVES.values()]
     averages = features.average(
         np.stack(

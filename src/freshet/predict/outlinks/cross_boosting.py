@@ -15,6 +15,8 @@ from freshet.predict.outlinks.outcome_family import OutcomeFamily
 lightgbm = OptionalPackage("lightgbm", extra="learning")
 
 ROUND_STEP = 10
+# No more trees are grown once this many steps have brought no lower loss.
+PATIENCE_STEPS = 6
 # Larger trees must lower the loss by this share, or the smaller ones are kept.
 MIN_GAIN = 0.02
 MIN_PARALLEL_ROWS = 200_000
@@ -35,15 +37,19 @@ PARAMETERS = {
 
 @dataclass(frozen=True, slots=True)
 class TreeSize:
-    """How much trees can learn: their leaves, the least rows in a leaf, and the L2 penalty."""
+    """How much trees can learn: their leaves, the least rows in a leaf, and the L2 penalty.
+
+    Trees with ``random_splits`` choose among one random split of each feature.
+    """
 
     leaves: int
     min_leaf: int
     l2: float
+    random_splits: bool = False
 
 
 # Small trees hold for sites that were not seen; large ones learn the sites that were.
-TREE_SIZES = (TreeSize(5, 40, 50.0), TreeSize(15, 15, 5.0))
+TREE_SIZES = (TreeSize(5, 40, 50.0, random_splits=True), TreeSize(15, 15, 5.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,8 @@ class CrossBoosting:
         if fitted.rounds == 0:
             return CrossBoosted(loss=fitted.loss)
         everything = np.ones(len(rows), np.bool_)
-        booster = self._boost(rows, scores, everything, best_size, fitted.rounds)
+        booster = self._booster(rows, scores, everything, best_size)
+        _add_rounds(booster, fitted.rounds)
         return replace(fitted, trees=booster.model_to_string())
 
     def out_of_fold(
@@ -122,41 +129,40 @@ class CrossBoosting:
     ) -> CrossBoosted:
         """Return the trees of the folds, with the rounds of the lowest loss on rows left out."""
         boosters = tuple(
-            self._boost(rows, scores, self.folds != fold, size, self.settings.rounds)
+            self._booster(rows, scores, self.folds != fold, size)
             for fold in range(self.folds.max() + 1)
         )
-        steps = range(0, self.settings.rounds + 1, ROUND_STEP)
         corrected = scores.copy()
         losses = [self._loss(corrected)]
-        for first in steps[:-1]:
+        for first in range(0, self.settings.rounds, ROUND_STEP):
+            if len(losses) - int(np.argmin(losses)) > PATIENCE_STEPS:
+                break
             for fold, booster in enumerate(boosters):
+                _add_rounds(booster, ROUND_STEP)
                 inside = self.folds == fold
                 corrected[inside] += _predict(booster, rows[inside], ROUND_STEP, first)
             losses.append(self._loss(corrected))
         best = int(np.argmin(losses))
-        return CrossBoosted("", boosters, steps[best], losses[best])
+        return CrossBoosted("", boosters, best * ROUND_STEP, losses[best])
 
-    def _boost(
-        self,
-        rows: Float32Array,
-        scores: FloatArray,
-        chosen: BoolArray,
-        size: TreeSize,
-        rounds: int,
+    def _booster(
+        self, rows: Float32Array, scores: FloatArray, chosen: BoolArray, size: TreeSize
     ) -> Any:
+        """Return a booster of the chosen rows that has no trees yet."""
         count = int(np.count_nonzero(chosen))
         parameters = PARAMETERS | {
             "objective": self.family.objective,
             "num_leaves": size.leaves,
             "min_data_in_leaf": max(1, min(size.min_leaf, count // 5)),
             "lambda_l2": size.l2,
+            "extra_trees": size.random_splits,
             "seed": self.settings.seed,
             "num_threads": _threads(count),
         }
         dataset = lightgbm.Dataset(
             rows[chosen], self.outcomes[chosen], init_score=scores[chosen], params=parameters
         )
-        return lightgbm.train(parameters, dataset, rounds)
+        return lightgbm.Booster(parameters, dataset)
 
     def _loss(self, scores: FloatArray) -> float:
         return self.family.loss(self.family.means(scores), self.outcomes)
@@ -182,6 +188,11 @@ def tree_scores(trees: str, rows: Float32Array) -> FloatArray:
     if not trees or not len(rows):
         return np.zeros(len(rows))
     return _predict(load_booster(trees), rows, -1)
+
+
+def _add_rounds(booster: Any, rounds: int) -> None:
+    for _ in range(rounds):
+        booster.update()
 
 
 def _predict(booster: Any, rows: Float32Array, rounds: int, first: int = 0) -> FloatArray:
