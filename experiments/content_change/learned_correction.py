@@ -16,8 +16,8 @@ from freshet.core.progress import ignore_progress
 from freshet.core.setting_checks import TREES
 from freshet.core.types import FloatArray, IndexArray
 from freshet.crawl.learned_correction import value_factors
+from freshet.features.look_features import LookFeatures
 from freshet.features.measured_looks import looks_of_grid
-from freshet.features.visit_features import COLLECTION_FEATURE_NAMES, VisitFeatures
 from freshet.learning.change_model.candidates import train_candidate
 from freshet.learning.change_model.examples import CollectionExamples, examples_of_looks
 from freshet.learning.change_model.learn import SEED, TooFewLooksError, train_model
@@ -85,7 +85,7 @@ class LearnedCorrectionChooser(PolicyChooser):
         self._settings = settings
         self._pages = page_table(grid)
         _, hosts = np.unique(grid.hosts, return_inverse=True)
-        self._features = VisitFeatures(hosts.astype(np.int32))
+        self._features = LookFeatures(hosts.astype(np.int32))
         self._looks: list[MeasuredLooks] = []
         self._correction: BoostedCorrection | None = None
 
@@ -125,5 +125,5 @@ class LearnedCorrectionChooser(PolicyChooser):
         times = np.full(len(ids), now)
         chances = self.policy.change_chances(ids, times)
         features = self._features.at(ids.astype(np.int32), times)
-        corrected = correction.correct(features[:, : len(COLLECTION_FEATURE_NAMES)], chances)
+        corrected = correction.correct(features, chances)
         self.policy.set_value_factors(ids, value_factors(corrected, chances))

@@ -10,7 +10,7 @@ from freshet.collection.collection import Collection
 from freshet.core.extras import OptionalPackage
 from freshet.learning.link_model.learn import LinkLearningResult, train_link_model
 from freshet.predict import boosted_correction, change_model
-from freshet.predict.change_model import CHANGE_MODEL_FILE
+from freshet.record.models.change_model_file import CHANGE_MODEL_FILE
 from tests.cli.cli_runs import Run
 from tests.learning.change_model.look_samples import add_looks, daily_looks, weekday_chances
 from tests.learning.link_model.test_link_learning import NOW, links_of, steady_numbers
@@ -33,7 +33,7 @@ def test_what_was_learned_is_compared_and_used_by_forecasts(run: Run, empty: Pat
         add_looks(collection.catalog, daily_looks(weekday_chances()))
     output = run("learn").out
     assert "Learned on 2,940 looks at 60 pages" in output
-    assert "The crawl and 'freshet forecast' use the learned model from now on." in output
+    assert "'freshet forecast' uses the learned model from now on, and a running crawl" in output
     document = run("learn", "--json").json
     for part in (document, document["model"], document["model"]["validation"], document["links"]):
         assert not missing_keys("learn", part)
@@ -98,7 +98,7 @@ def test_a_worse_model_of_new_links_has_a_higher_deviance(
     output = run("learn").out
     assert "Its deviance is 0.0390 higher than that of the default forecast" in output
     assert "'freshet forecast' uses the default forecast of new links. Reason: on later" in output
-    assert "it was no better than the default forecast." in output
+    assert "it was worse than the default forecast." in output
 
 
 def test_a_missing_package_is_named_before_anything_is_read(

@@ -33,8 +33,8 @@ from freshet.crawl.learned_forecast import LearnedForecast, UsableModel, choose_
 from freshet.crawl.live_policy import build_live_policy, visit_table
 from freshet.crawl.why import explain_page
 from freshet.predict import booster_text
-from freshet.predict.change_model import CHANGE_MODEL_FILE
 from freshet.predict.forecast_scores import log_losses
+from freshet.record.models.change_model_file import CHANGE_MODEL_FILE
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
 from tests.crawl.crawl_samples import crawling, draw
 from tests.learning.change_model.look_samples import (

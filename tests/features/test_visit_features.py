@@ -11,6 +11,7 @@ from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.content.related_pages import collect_related
 from freshet.core.tables import DAY_SECONDS
 from freshet.features.kernels.visit_features import FEATURE_COUNT
+from freshet.features.look_features import LOOK_FEATURES
 from freshet.features.measured_looks import looks_of_grid
 from freshet.features.visit_features import (
     COLLECTION_FEATURES,
@@ -63,7 +64,7 @@ def test_every_feature_is_named_and_described() -> None:
 
 def test_the_reference_lists_every_feature() -> None:
     text = (Path(__file__).parents[2] / "docs/reference/change-features.md").read_text("utf-8")
-    for name, meaning in COLLECTION_FEATURES.items():
+    for name, meaning in LOOK_FEATURES.items():
         assert f"| `{name}` | {meaning} |" in text
     assert f"| `{FORECAST_COLUMN}` |" in text
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +62,21 @@ def to_json(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     return None if isinstance(value, float) and isnan(value) else value
+
+
+def with_times(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return values of JSON in which the named ones are times again.
+
+    >>> with_times({"pages": 2, "since": "2026-02-17T09:36:00+00:00"}, "since")["since"].year
+    2026
+    """
+    return {**values, **{name: datetime.fromisoformat(values[name]) for name in names}}
+
+
+def with_nan(values: Mapping[str, float | None]) -> dict[str, float]:
+    """Return numbers of JSON in which None is NaN again.
+
+    >>> with_nan({"auc": None, "deviance": 1})
+    {'auc': nan, 'deviance': 1.0}
+    """
+    return {name: nan if value is None else float(value) for name, value in values.items()}

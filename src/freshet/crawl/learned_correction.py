@@ -24,11 +24,12 @@ from freshet.core.policy import CorrectablePolicy, Policy
 from freshet.core.tables import PageIdArray, PageTable
 from freshet.core.types import FloatArray
 from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_model
-from freshet.features.visit_features import COLLECTION_FEATURE_NAMES
-from freshet.predict.change_model import CHANGE_MODEL_FILE, ChangeModel, read_change_model
+from freshet.features.look_features import LOOK_FEATURE_NAMES
+from freshet.predict.change_model import ChangeModel
 from freshet.predict.forecast_scores import LEAST_CHANCE, log_losses
 from freshet.record.collection_store import MODELS_FOLDER, CollectionStore
 from freshet.record.fault_isolation import isolate_faults
+from freshet.record.models.change_model_file import CHANGE_MODEL_FILE, read_change_model
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ RECENT_LOOKS, FIRST_WEIGHT = 500, 100.0
 IN_USE = "it has been better than the policy's own forecast on the latest visits"
 NEW_MODEL = "it is new; a crawl looks for a new model when it starts and every hour"
 NOT_LOADED = "it could not be loaded; the log says why"
+EQUALLY_GOOD = "it has been exactly as good as the policy's own forecast on the latest visits"
 SWITCHED_OFF = "the policy's own forecast has been better on the latest visits"
 
 
@@ -153,8 +155,8 @@ class LearnedCorrection:
         if model is None:
             problem = self._choice.problem
             return LearnedForecastStatus("", None, False, problem, 0.0, 0, now) if problem else None
-        why = IN_USE if self.in_use else SWITCHED_OFF
         gain, looks = self._comparison.gain, self._comparison.looks
+        why = IN_USE if self.in_use else SWITCHED_OFF if gain else EQUALLY_GOOD
         return LearnedForecastStatus(model.title, model.made, self.in_use, why, gain, looks, now)
 
     def save(self, now: datetime) -> None:
@@ -294,7 +296,7 @@ def current_learned_forecast(
     """
     crawled = read_learned_forecast(collection.catalog)
     try:
-        model = read_change_model(collection.path / MODELS_FOLDER, COLLECTION_FEATURE_NAMES)
+        model = read_change_model(collection.path / MODELS_FOLDER, LOOK_FEATURE_NAMES)
     except (BadInputError, UsageError) as error:
         return LearnedForecastStatus("", None, False, str(error), 0.0, 0, now)
     if model is None:

@@ -11,10 +11,11 @@ from freshet.core.policy import CorrectablePolicy
 from freshet.core.tables import DAY_SECONDS, PageIdArray
 from freshet.core.types import FloatArray
 from freshet.crawl.page_features import GAP_COLUMN, PageFeatures
-from freshet.features.visit_features import COLLECTION_FEATURE_NAMES
+from freshet.features.look_features import LOOK_FEATURE_NAMES
 from freshet.predict.chance_correction import ChanceCorrection
-from freshet.predict.change_model import ChangeModel, read_change_model
-from freshet.predict.stored_correction import load_correction
+from freshet.predict.change_model import ChangeModel
+from freshet.record.models.change_model_file import read_change_model
+from freshet.record.models.stored_correction import load_correction
 
 HIGHEST_CHANCE = 1 - 1e-9
 
@@ -79,7 +80,7 @@ def choose_model(folder: Path | None) -> ModelChoice:
     if folder is None:
         return ModelChoice()
     try:
-        model = read_change_model(folder, COLLECTION_FEATURE_NAMES)
+        model = read_change_model(folder, LOOK_FEATURE_NAMES)
         if model is None:
             return ModelChoice()
         if not model.validation.is_better:

@@ -21,8 +21,9 @@ from freshet.features.outlinks.look_steps import (
     steps_of_looks,
 )
 from freshet.features.outlinks.taxonomy import HISTORY_STEPS
-from freshet.predict.outlinks.link_model import LinkModel, read_link_model
+from freshet.predict.outlinks.link_model import LinkModel
 from freshet.record.collection_reader import CollectionReader
+from freshet.record.models.link_model_file import read_link_model
 from freshet.schedule.links.link_policy import LinkPolicy
 from freshet.schedule.links.link_rates import MAX_FILLED_SHARE, expected_links
 from freshet.schedule.policies import LINK_FORECAST_POLICY

@@ -8,11 +8,11 @@ from freshet.archive.catalog.catalog import Catalog
 from freshet.core.content.measured_looks import MeasuredLooks, concatenate_looks
 from freshet.core.tables import DAY_SECONDS, PageIdArray, hash_names
 from freshet.core.types import FloatArray, HashArray
-from freshet.features.visit_features import COLLECTION_FEATURE_NAMES, FeatureArray, VisitFeatures
+from freshet.features.look_features import LOOK_FEATURE_NAMES, LookFeatures
+from freshet.features.visit_features import FeatureArray
 from freshet.schedule.columns import NOT_FOUND, KeyIndex
 
-FEATURE_COUNT = len(COLLECTION_FEATURE_NAMES)
-GAP_COLUMN = COLLECTION_FEATURE_NAMES.index("gap")
+GAP_COLUMN = LOOK_FEATURE_NAMES.index("gap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class PageFeatures:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._pages, self._hosts = KeyIndex(np.int64), KeyIndex(np.uint64)
-        self._features = VisitFeatures(np.empty(0, np.int32))
+        self._features = LookFeatures(np.empty(0, np.int32))
         self._last_looks, self._last_gaps = np.empty(0), np.empty(0)
         self._last_visit_id = catalog.last_visit_id()
         self._load_pages()
@@ -79,7 +79,7 @@ class PageFeatures:
 
     def at(self, ids: PageIdArray, times: FloatArray) -> FeatureArray:
         """Return the features of known pages at given times."""
-        return self._features.at(self._pages.find(ids), times)[:, :FEATURE_COUNT]
+        return self._features.at(self._pages.find(ids), times)
 
     def expected_times(self, ids: PageIdArray, now: float) -> FloatArray:
         """Return when known pages are likely visited next: after the gap of last time, or now."""

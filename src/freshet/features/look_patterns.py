@@ -3,6 +3,8 @@
 They are computed look by look, as those of ``visit_features``, from the page's own looks only.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,19 +39,15 @@ class LookPatterns:
     """
 
     def __init__(self, page_count: int) -> None:
-        nodes = 2 << kernels.CONTEXT_LOOKS
-        pages = np.zeros((page_count, kernels.PAGE_WIDTH))
-        pages[:, [kernels.TEXT, kernels.AGE]] = -1.0
-        texts = np.zeros((page_count, kernels.KNOWN_TEXTS, kernels.TEXT_WIDTH))
-        texts[:, :, kernels.LAST_USE] = -1.0
-        self._states = (
-            pages,
-            np.zeros((page_count, kernels.KNOWN_TEXTS), np.uint64),
-            texts,
-            np.zeros((page_count, kernels.LONGEST_GAP + 2)),
-            np.zeros((page_count, nodes, 2)),
-            np.ones((page_count, nodes)),
-        )
+        self._states = _new_states(page_count)
+
+    def add_pages(self, count: int) -> None:
+        """Add pages without looks."""
+        before: tuple[NDArray[Any], ...] = self._states
+        new: tuple[NDArray[Any], ...] = _new_states(count)
+        pairs = zip(before, new, strict=True)
+        pages, hashes, texts, gaps, counts, ratios = (np.concatenate(pair) for pair in pairs)
+        self._states = pages, hashes, texts, gaps, counts, ratios
 
     def add_looks(self, looks: MeasuredLooks) -> NDArray[np.float32]:
         """Return the features before each look, and learn the looks; they are in time order."""
@@ -59,12 +57,32 @@ class LookPatterns:
         kernels.add_looks(columns, self._states, features)
         return features
 
+    def forget_page(self, page: int) -> None:
+        """Forget all looks of a page."""
+        states: tuple[NDArray[Any], ...] = self._states
+        new_states: tuple[NDArray[Any], ...] = _new_states(1)
+        for column, new in zip(states, new_states, strict=True):
+            column[page] = new[0]
+
     def at(self, pages: IndexArray) -> NDArray[np.float32]:
         """Return the features of pages, by the looks learned so far."""
         features = np.empty((len(pages), len(PATTERN_NAMES)), np.float32)
-        states, _, texts, gaps, counts, ratios = self._states
-        for row, page in enumerate(pages.tolist()):
-            kernels.write_features(
-                features[row], states[page], texts[page], gaps[page], counts[page], ratios[page]
-            )
+        kernels.features_at(pages.astype(np.int32), self._states, features)
         return features
+
+
+def _new_states(count: int) -> kernels.PatternStates:
+    """Return the states of pages without looks."""
+    nodes = 2 << kernels.CONTEXT_LOOKS
+    pages = np.zeros((count, kernels.PAGE_WIDTH), np.float32)
+    pages[:, [kernels.TEXT, kernels.AGE]] = -1.0
+    texts = np.zeros((count, kernels.KNOWN_TEXTS, kernels.TEXT_WIDTH), np.float32)
+    texts[:, :, kernels.LAST_USE] = -1.0
+    return (
+        pages,
+        np.zeros((count, kernels.KNOWN_TEXTS), np.uint64),
+        texts,
+        np.zeros((count, kernels.LONGEST_GAP + 2), np.float32),
+        np.zeros((count, nodes, 2), np.float32),
+        np.ones((count, nodes), np.float32),
+    )

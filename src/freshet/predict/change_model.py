@@ -1,33 +1,18 @@
-"""The learned model of a collection: how to correct the default forecast, and how well it does.
+"""The learned model of a collection: how to correct the default forecast, and how well it does."""
 
-The file is JSON with the trained model inside, and a digest over everything, so that no damaged or
-edited file reaches LightGBM or a class of the user.
-"""
-
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from freshet.core import __version__
-from freshet.core.errors import BadInputError
-from freshet.core.json_files import (
-    document_digest,
-    read_json_object,
-    to_json,
-    write_json_object,
-)
+from freshet.core.json_files import with_nan, with_times
 from freshet.core.setting_checks import TREES
 from freshet.predict.forecast_scores import ForecastScores
 from freshet.predict.gain_reason import gain_reason
 
-CHANGE_MODEL_FILE = "change-model.json"
-MODEL_FORMAT, MODEL_VERSION = "freshet-change-model", 2
-MAX_MODEL_BYTES = 50_000_000
 # A model must lower the log-loss by this share.
 MIN_GAIN_SHARE = 0.01
-LEARN_AGAIN = "learn again with 'freshet learn'"
 LEARNED, DEFAULT_FORECAST = "learned model", "default forecast"
 CHANGE_SHARE, LAST_LOOK = "page's own change share", "result of the last look"
 PLAIN_RULES = (CHANGE_SHARE, LAST_LOOK)
@@ -110,54 +95,17 @@ class ChangeModel:
             f"log-loss {learned:.3f} against {default:.3f}"
         )
 
-    def save(self, folder: Path) -> Path:
-        """Write the model into a folder; an interruption leaves the file of before."""
-        content = to_json(asdict(self))
-        document = {
-            "format": MODEL_FORMAT,
-            "version": MODEL_VERSION,
-            "digest": document_digest(content),
-            **content,
-        }
-        path = folder / CHANGE_MODEL_FILE
-        write_json_object(path, document)
-        return path
-
 
 def score_name(estimator: str) -> str:
     """Return the name of an estimator among the scores of a validation."""
     return LEARNED if estimator == TREES else estimator
 
 
-def read_change_model(folder: Path, features: Sequence[str]) -> ChangeModel | None:
-    """Return the model in a folder, None if there is none; it must have these features."""
-    path = folder / CHANGE_MODEL_FILE
-    if not path.exists():
-        return None
-    document = read_json_object(path, max_bytes=MAX_MODEL_BYTES, advice=LEARN_AGAIN)
-    if document.pop("format", None) != MODEL_FORMAT:
-        raise BadInputError(f"{path}: not a model of changes; {LEARN_AGAIN}")
-    version = document.pop("version", None)
-    if version != MODEL_VERSION:
-        raise BadInputError(
-            f"{path}: a model of version {version!r:.20}, but this Freshet reads version "
-            f"{MODEL_VERSION}; {LEARN_AGAIN}"
-        )
-    if document.pop("digest", None) != document_digest(document):
-        raise BadInputError(f"{path}: damaged or edited, its digest is wrong; {LEARN_AGAIN}")
-    try:
-        model = _to_model(document)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInputError(f"{path}: not a complete model; {LEARN_AGAIN}") from error
-    if model.features != tuple(features):
-        raise BadInputError(f"{path}: learned with other features than this Freshet; {LEARN_AGAIN}")
-    return model
-
-
-def _to_model(document: Mapping[str, Any]) -> ChangeModel:
+def change_model_from_document(document: Mapping[str, Any]) -> ChangeModel:
+    """Return the model of a document: its fields by name, as JSON has them."""
     validation = dict(document["validation"])
     scores = {
-        name: ForecastScores(**{key: _to_float(value) for key, value in figures.items()})
+        name: ForecastScores(**with_nan(figures))
         for name, figures in validation.pop("scores").items()
     }
     looks = _to_summary(validation.pop("looks"))
@@ -171,9 +119,4 @@ def _to_model(document: Mapping[str, Any]) -> ChangeModel:
 
 
 def _to_summary(values: Mapping[str, Any]) -> LookSummary:
-    times = {name: datetime.fromisoformat(values[name]) for name in ("since", "until")}
-    return LookSummary(**{**values, **times})
-
-
-def _to_float(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
+    return LookSummary(**with_times(values, "since", "until"))

@@ -23,8 +23,10 @@ def gain_reason(validation: ValidatedGain, least_share: float, better_rule: str 
     """Say why a model is used or not; ``better_rule`` names a simple rule with a lower loss."""
     if validation.is_better:
         reason = "it was better than the default forecast"
-    elif validation.gain <= 0:
-        reason = "it was no better than the default forecast"
+    elif validation.gain == 0:
+        reason = "it was exactly as good as the default forecast"
+    elif validation.gain < 0:
+        reason = "it was worse than the default forecast"
     elif validation.gain_low <= 0:
         reason = "its gain may be chance (the interval reaches 0)"
     elif better_rule:

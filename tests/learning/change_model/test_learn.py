@@ -1,5 +1,6 @@
 """A model of changes is learned, validated on later looks, stored, and used if it is better."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +10,13 @@ import pytest
 
 from freshet.collection.collection import Collection
 from freshet.core.clock import from_epoch
-from freshet.core.errors import BadInputError, StopRequestedError
+from freshet.core.errors import BadInputError, StopRequestedError, UsageError
 from freshet.core.progress import ignore_progress
 from freshet.core.tables import DAY_SECONDS, HOUR_SECONDS
 from freshet.core.types import FloatArray
-from freshet.features.visit_features import COLLECTION_FEATURE_NAMES
+from freshet.features.look_features import LOOK_FEATURE_NAMES
 from freshet.learning.change_model import examples as examples_module
+from freshet.learning.change_model import learn
 from freshet.learning.change_model.default_forecast import default_chances
 from freshet.learning.change_model.examples import (
     examples_of_looks,
@@ -24,12 +26,11 @@ from freshet.learning.change_model.examples import (
 from freshet.learning.change_model.learn import train_model
 from freshet.predict.boosted_correction import BoostedCorrection
 from freshet.predict.change_model import (
-    CHANGE_MODEL_FILE,
     CHANGE_SHARE,
     DEFAULT_FORECAST,
     LEARNED,
-    read_change_model,
 )
+from freshet.record.models.change_model_file import CHANGE_MODEL_FILE, read_change_model
 from tests.learning.change_model.look_samples import (
     DAYS,
     FIRST_DAY,
@@ -111,15 +112,47 @@ def test_a_collection_learns_and_stores_its_model(tmp_path: Path) -> None:
     assert result.used
     assert result.model is not None
     assert path.stat().st_mode & 0o777 == 0o600
-    stored = read_change_model(folder, COLLECTION_FEATURE_NAMES)
+    stored = read_change_model(folder, LOOK_FEATURE_NAMES)
     assert stored == result.model
     assert stored.trained.looks == len(examples) == PAGES * (DAYS - 1)
     chances = BoostedCorrection(stored.content).correct(examples.features, examples.chances)
     with pytest.raises(StopRequestedError), Collection.open(tmp_path / "c") as collection:
         collection.learn(progress=stop_at_the_end)
-    assert read_change_model(folder, COLLECTION_FEATURE_NAMES) == stored
+    assert read_change_model(folder, LOOK_FEATURE_NAMES) == stored
     assert chances[examples.changed].mean() > 2 * chances[~examples.changed].mean()
     check_bad_files(path)
+
+
+def test_a_model_that_is_not_better_leaves_the_one_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples = examples_of(weekday_chances())
+    better, _ = train_model(examples, "bayes-freshness", NOW)
+    worse = replace(better, validation=replace(better.validation, gain=-0.1, gain_low=-0.2))
+    trained = [better, worse]
+    monkeypatch.setattr(learn, "gather_examples", lambda *_: examples)
+    monkeypatch.setattr(learn, "train_model", lambda *_: (trained[-1], None))
+    with Collection.create(tmp_path / "c", contact="me@example.org") as collection:
+        first = collection.learn()
+        assert (first.model, first.used, first.kept_model) == (worse, False, None)
+        trained.append(better)
+        assert collection.learn().used
+        trained.append(worse)
+        again = collection.learn()
+    assert (again.used, again.kept_model) == (False, better)
+    assert "worse than the default forecast" in again.why
+    assert read_change_model(tmp_path / "c" / "models", LOOK_FEATURE_NAMES) == better
+
+
+def test_a_collection_that_cannot_be_written_is_noticed_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learn, "gather_examples", lambda *_: pytest.fail("looks were read"))
+    with Collection.create(tmp_path / "c", contact="me@example.org") as collection:
+        shutil.rmtree(tmp_path / "c" / "models")
+        (tmp_path / "c" / "models").write_text("")
+        with pytest.raises(UsageError, match="cannot be stored"):
+            collection.learn()
 
 
 def stop_at_the_end(done: int, total: int) -> None:
@@ -134,11 +167,11 @@ def check_bad_files(path: Path) -> None:
     for altered in ("", "[]", "{}", text[:-100], text.replace('"seed": ', '"seed": 1')):
         path.write_text(altered, "utf-8")
         with pytest.raises(BadInputError, match="learn again") as caught:
-            read_change_model(path.parent, COLLECTION_FEATURE_NAMES)
+            read_change_model(path.parent, LOOK_FEATURE_NAMES)
         assert "\n" not in str(caught.value)
     path.write_text(text, "utf-8")
     with pytest.raises(BadInputError, match="other features"):
-        read_change_model(path.parent, COLLECTION_FEATURE_NAMES[:-1])
+        read_change_model(path.parent, LOOK_FEATURE_NAMES[:-1])
 
 
 def test_without_enough_looks_nothing_is_learned(tmp_path: Path) -> None:
@@ -148,4 +181,4 @@ def test_without_enough_looks_nothing_is_learned(tmp_path: Path) -> None:
         result = collection.learn()
     assert (result.model, result.used) == (None, False)
     assert "at least 20 looks with and without a change" in result.why
-    assert read_change_model(tmp_path / "c" / "models", COLLECTION_FEATURE_NAMES) is None
+    assert read_change_model(tmp_path / "c" / "models", LOOK_FEATURE_NAMES) is None

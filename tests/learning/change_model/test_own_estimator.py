@@ -3,6 +3,7 @@
 import base64
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,19 +16,17 @@ from freshet.core.tables import DAY_SECONDS
 from freshet.crawl.forecast import forecasts
 from freshet.crawl.learned_correction import LearnedCorrection
 from freshet.crawl.live_policy import build_live_policy
-from freshet.features.visit_features import COLLECTION_FEATURE_NAMES
-from freshet.predict.change_model import (
-    CHANGE_MODEL_FILE,
-    DEFAULT_FORECAST,
-    LEARNED,
-    read_change_model,
-)
-from freshet.predict.stored_correction import EXAMPLES_FILE, load_correction, read_examples
+from freshet.features.look_features import LOOK_FEATURE_NAMES
+from freshet.learning.change_model.learn import train_model
+from freshet.predict.change_model import DEFAULT_FORECAST, LEARNED
+from freshet.record.models.change_model_file import CHANGE_MODEL_FILE, read_change_model
+from freshet.record.models.stored_correction import examples_path, load_correction, read_examples
 from tests.learning.change_model.look_samples import (
     DAYS,
     FIRST_DAY,
     add_looks,
     daily_looks,
+    examples_of,
     memoryless_chances,
     weekday_chances,
 )
@@ -79,7 +78,7 @@ def test_an_installed_estimator_is_learned_stored_and_used(folder: Path) -> None
     assert result.model.estimator == "weekday-table"
     stored = json.loads(result.model.content)
     assert len(json.loads(base64.b64decode(stored["classifier"]))[1]) == 10
-    assert not (folder / "models" / EXAMPLES_FILE).exists()
+    assert not list((folder / "models").glob("*.npz"))
     assert forecast.model.startswith("weekday-table learned on 2,940 looks, log-loss 0.")
     assert correction.in_use
 
@@ -94,25 +93,41 @@ def test_the_best_of_several_estimators_is_stored(folder: Path) -> None:
     assert model.estimator == {LEARNED: "trees", TABLE: TABLE}[best]
 
 
+def test_later_looks_have_no_part_in_the_choice_of_the_estimator() -> None:
+    examples = examples_of(weekday_chances())
+    observed = examples.observed
+    first_later = int(0.75 * len(observed))
+    is_later = observed.times >= observed.times[first_later]
+    altered = replace(examples, observed=replace(observed, changed=observed.changed ^ is_later))
+    models = [
+        train_model(part, "bayes-freshness", NOW, ("trees", TABLE))[0]
+        for part in (examples, altered)
+    ]
+    assert models[0].estimator == models[1].estimator
+    gains = [model.validation.gain for model in models]
+    assert gains[0] > 0 > gains[1]
+
+
 def test_an_estimator_that_does_not_store_itself_is_trained_again(folder: Path) -> None:
     models = folder / "models"
     with Collection.open(folder, clock=FixedClock(NOW)) as collection:
         assert collection.learn(estimators=[FORGETFUL]).used
-        model = read_change_model(models, COLLECTION_FEATURE_NAMES)
+        model = read_change_model(models, LOOK_FEATURE_NAMES)
         assert model is not None
         assert model.content == ""
         examples = read_examples(models, model.examples_digest)
         again = load_correction(model, models).correct(examples.features, examples.chances)
         assert again[examples.changed].mean() > 2 * again[~examples.changed].mean()
         page = next(iter(collection.pages()))
-        (models / EXAMPLES_FILE).write_bytes((models / EXAMPLES_FILE).read_bytes()[:-1000])
+        path = examples_path(models, model.examples_digest)
+        path.write_bytes(path.read_bytes()[:-1000])
         forecast = forecasts(collection, [page], NOW)[0]
         assert forecast.model == ""
         assert "learn again with 'freshet learn'" in forecast.problem
-    (models / EXAMPLES_FILE).unlink()
+    path.unlink()
     with pytest.raises(BadInputError, match="cannot be read: No such file"):
         load_correction(model, models)
-    np.savez(models / EXAMPLES_FILE, features=examples.features[1:], chances=[0.0], changed=[True])
+    np.savez(path, features=examples.features[1:], chances=[0.0], changed=[True])
     with pytest.raises(BadInputError, match="not the examples of the model"):
         load_correction(model, models)
 

@@ -26,12 +26,11 @@ from freshet.learning.link_model.validation import default_expected_links
 from freshet.predict.outlinks.link_model import (
     DEFAULT_LINK_FORECAST,
     LEARNED_LINKS,
-    LINK_MODEL_FILE,
     LinkScores,
     LinkSummary,
     LinkValidation,
-    read_link_model,
 )
+from freshet.record.models.link_model_file import LINK_MODEL_FILE, read_link_model
 from tests.learning.change_model.look_samples import (
     DAYS,
     FIRST_DAY,
@@ -182,7 +181,8 @@ def test_every_feature_is_known_of_some_page() -> None:
     ("gain", "low", "rule", "reason"),
     [
         (0.5, 0.4, 1.5, "it was better than the default forecast"),
-        (-0.1, -0.2, 0.9, "it was no better than the default forecast"),
+        (-0.1, -0.2, 0.9, "it was worse than the default forecast"),
+        (0.0, 0.0, 1.5, "it was exactly as good as the default forecast"),
         (0.5, -0.1, 1.5, "its gain may be chance (the interval reaches 0)"),
         (0.5, 0.4, 0.9, "the rule NNL-Av was better"),
         (0.001, 0.0005, 1.5, "its gain was below 1%"),

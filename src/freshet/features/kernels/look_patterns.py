@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from freshet.core.tables import BoolArray
 from freshet.core.types import FloatArray, HashArray, IndexArray
 
-SMALL_FLOAT = np.float32
-KNOWN_TEXTS = 32
+KNOWN_TEXTS = 16
 CONTEXT_LOOKS = 6
 LONGEST_GAP = 60
 RATE_GAPS = 2.0
@@ -25,14 +24,17 @@ VISITS, TEXT_LOOKS, TEXT_CHANGES, LAST_STAY, LAST_USE = 0, 1, 2, 3, 4
 TEXT_WIDTH = 5
 FEATURE_COUNT = 8 + len(REPEAT_LAGS)
 
-PatternStates = tuple[FloatArray, HashArray, FloatArray, FloatArray, FloatArray, FloatArray]
+SmallFloatArray = NDArray[np.float32]
+PatternStates = tuple[
+    SmallFloatArray, HashArray, SmallFloatArray, SmallFloatArray, SmallFloatArray, SmallFloatArray
+]
 
 
 @njit(cache=True, nogil=True)
 def add_looks(
     looks: tuple[IndexArray, BoolArray, BoolArray, HashArray],
     states: PatternStates,
-    out: NDArray[np.float32],
+    out: SmallFloatArray,
 ) -> None:
     """Write the features before each look and update the states of its page."""
     pages, measured, changed, hashes = looks
@@ -43,17 +45,30 @@ def add_looks(
         write_features(out[look], state, texts[page], gaps[page], counts[page], ratios[page])
         if measured[look]:
             add_outcome(changed[look], state, texts[page], gaps[page], counts[page], ratios[page])
-        use_text(hashes[look], state, text_hashes[page], texts[page])
+        text_hash = hashes[look]
+        if text_hash == 0 and measured[look] and not changed[look] and state[TEXT] >= 0:
+            text_hash = text_hashes[page, int(state[TEXT])]
+        use_text(text_hash, state, text_hashes[page], texts[page])
+
+
+@njit(cache=True, nogil=True)
+def features_at(pages: IndexArray, states: PatternStates, out: SmallFloatArray) -> None:
+    """Write the features of pages from their states."""
+    page_states, _, texts, gaps, counts, ratios = states
+    for row in range(len(pages)):
+        page = pages[row]
+        state = page_states[page]
+        write_features(out[row], state, texts[page], gaps[page], counts[page], ratios[page])
 
 
 @njit(cache=True, nogil=True)
 def write_features(
-    out: NDArray[np.float32],
-    state: FloatArray,
-    texts: FloatArray,
-    gaps: FloatArray,
-    counts: FloatArray,
-    ratios: FloatArray,
+    out: SmallFloatArray,
+    state: SmallFloatArray,
+    texts: SmallFloatArray,
+    gaps: SmallFloatArray,
+    counts: SmallFloatArray,
+    ratios: SmallFloatArray,
 ) -> None:
     """Write the features of a page from its state."""
     out[:] = np.nan
@@ -78,7 +93,7 @@ def write_features(
 
 
 @njit(cache=True, nogil=True)
-def gap_hazard(state: FloatArray, gaps: FloatArray) -> float:
+def gap_hazard(state: SmallFloatArray, gaps: SmallFloatArray) -> float:
     """Return the share of gaps that ended at the next look, of those that lasted until now."""
     age = int(min(state[AGE] + 1, LONGEST_GAP + 1))
     at_risk = gaps[age:].sum()
@@ -88,7 +103,7 @@ def gap_hazard(state: FloatArray, gaps: FloatArray) -> float:
 
 @njit(cache=True, nogil=True)
 def mix_contexts(
-    history: int, counts: FloatArray, ratios: FloatArray, mixed: FloatArray
+    history: int, counts: SmallFloatArray, ratios: SmallFloatArray, mixed: FloatArray
 ) -> FloatArray:
     """Fill the mixed chances of contexts of each length and more; return those of each length."""
     chances = np.empty(CONTEXT_LOOKS + 1)
@@ -106,11 +121,11 @@ def mix_contexts(
 @njit(cache=True, nogil=True)
 def add_outcome(
     changed: bool,
-    state: FloatArray,
-    texts: FloatArray,
-    gaps: FloatArray,
-    counts: FloatArray,
-    ratios: FloatArray,
+    state: SmallFloatArray,
+    texts: SmallFloatArray,
+    gaps: SmallFloatArray,
+    counts: SmallFloatArray,
+    ratios: SmallFloatArray,
 ) -> None:
     """Learn whether a look found a change."""
     history, event = int(state[HISTORY]), int(changed)
@@ -140,7 +155,7 @@ def add_outcome(
 
 
 @njit(cache=True, nogil=True)
-def add_repeats(history: int, event: int, state: FloatArray) -> None:
+def add_repeats(history: int, event: int, state: SmallFloatArray) -> None:
     """Learn whether a look had the outcome of earlier ones."""
     for index in range(len(REPEAT_LAGS)):
         lag = REPEAT_LAGS[index]
@@ -153,7 +168,9 @@ def add_repeats(history: int, event: int, state: FloatArray) -> None:
 
 
 @njit(cache=True, nogil=True)
-def use_text(text_hash: np.uint64, state: FloatArray, hashes: HashArray, texts: FloatArray) -> None:
+def use_text(
+    text_hash: np.uint64, state: SmallFloatArray, hashes: HashArray, texts: SmallFloatArray
+) -> None:
     """Make a text the page's present one; the text that was not used for longest is forgotten."""
     present = int(state[TEXT])
     if present >= 0 and hashes[present] == text_hash:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freshet.core.setting_checks import TREES
-from freshet.features.visit_features import COLLECTION_FEATURE_NAMES
+from freshet.features.look_features import LOOK_FEATURE_NAMES
 from freshet.predict.boosted_correction import (
     BoostedCorrection,
     check_installed,
@@ -63,8 +63,8 @@ def train_candidate(
         rounds = rounds or count_rounds(examples, seed)
         return TrainedCandidate(train_correction(examples, rounds, seed), rounds)
     if can_be_stored(name):
-        return TrainedCandidate(train_own_estimator(name, COLLECTION_FEATURE_NAMES, examples, seed))
+        return TrainedCandidate(train_own_estimator(name, LOOK_FEATURE_NAMES, examples, seed))
     order = np.random.default_rng(seed).permutation(len(examples))
     examples = examples[np.sort(order[:MAX_STORED_EXAMPLES])]
-    estimator = train_own_estimator(name, COLLECTION_FEATURE_NAMES, examples, seed)
+    estimator = train_own_estimator(name, LOOK_FEATURE_NAMES, examples, seed)
     return TrainedCandidate(estimator, stored_examples=examples)

@@ -16,7 +16,8 @@ from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.progress import ProgressCallback
 from freshet.core.tables import HOUR_SECONDS, BoolArray, PageTable
 from freshet.core.types import FloatArray, IndexArray
-from freshet.features.visit_features import COLLECTION_FEATURE_NAMES, FeatureArray, VisitFeatures
+from freshet.features.look_features import LOOK_FEATURE_NAMES, LookFeatures
+from freshet.features.visit_features import FeatureArray
 from freshet.learning.change_model.default_forecast import default_chances
 from freshet.learning.change_model.look_selection import thin_looks
 from freshet.learning.collection_looks import concatenate_page_columns, latest_looks
@@ -164,11 +165,11 @@ def _to_examples(pages: PageTable, looks: MeasuredLooks, chances: FloatArray) ->
     hosts = page_hosts.astype(np.int32)
     rows = np.searchsorted(pages.ids, looks.pages).astype(np.int32)
     compared = np.flatnonzero(looks.measured & np.isfinite(chances))[-MAX_EXAMPLES:]
-    features = np.empty((len(compared), len(COLLECTION_FEATURE_NAMES)), np.float32)
-    builder = VisitFeatures(hosts)
+    features = np.empty((len(compared), len(LOOK_FEATURE_NAMES)), np.float32)
+    builder = LookFeatures(hosts)
     for block in _time_blocks(looks.times):
         block_looks = replace(looks.select(block), pages=rows[block])
-        block_features = builder.add_looks(block_looks)[:, : features.shape[1]]
+        block_features = builder.add_looks(block_looks)
         first, end = np.searchsorted(compared, (block.start, block.stop))
         features[first:end] = block_features[compared[first:end] - block.start]
     pages_compared = rows[compared]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import FloatArray
-from freshet.features.visit_features import COLLECTION_FEATURE_NAMES
+from freshet.features.look_features import LOOK_FEATURE_NAMES
 from freshet.learning.change_model.examples import ChangeExamples
 from freshet.predict.change_model import (
     CHANGE_SHARE,
@@ -24,20 +24,17 @@ LOW_SHARE, HIGH_SHARE = 0.025, 0.975
 MIN_HOSTS = 10
 
 
-def validate_candidates(
+def validate_model(
     training: ChangeExamples,
     later: ChangeExamples,
     chances_by_estimator: Mapping[str, FloatArray],
+    chosen: str,
     seed: int,
-) -> tuple[str, ModelValidation]:
-    """Return the estimator with the lowest log-loss on later looks, and its validation.
+) -> ModelValidation:
+    """Return the validation of the chosen estimator on later looks.
 
-    The validation has the scores of all estimators and of the baselines.
+    It has the scores of all estimators and of the baselines.
     """
-    losses = {
-        name: log_losses(chances, later.changed) for name, chances in chances_by_estimator.items()
-    }
-    best = min(losses, key=lambda name: float(losses[name].mean()))
     chances = {
         **{score_name(name): values for name, values in chances_by_estimator.items()},
         DEFAULT_FORECAST: later.chances,
@@ -45,9 +42,10 @@ def validate_candidates(
         LAST_LOOK: _chances_by_last_look(training, later),
     }
     scores = {name: forecast_scores(values, later.changed) for name, values in chances.items()}
-    gains = log_losses(later.chances, later.changed) - losses[best]
+    losses = log_losses(chances_by_estimator[chosen], later.changed)
+    gains = log_losses(later.chances, later.changed) - losses
     low, high = gain_interval(gains, later, seed)
-    return best, ModelValidation(later.summary(), scores, float(gains.mean()), low, high)
+    return ModelValidation(later.summary(), scores, float(gains.mean()), low, high)
 
 
 def gain_interval(gains: FloatArray, examples: ChangeExamples, seed: int) -> tuple[float, float]:
@@ -89,4 +87,4 @@ def _chances_by_last_look(training: ChangeExamples, later: ChangeExamples) -> Fl
 
 
 def _feature(examples: ChangeExamples, name: str) -> FloatArray:
-    return examples.features[:, COLLECTION_FEATURE_NAMES.index(name)].astype(np.float64)
+    return examples.features[:, LOOK_FEATURE_NAMES.index(name)].astype(np.float64)

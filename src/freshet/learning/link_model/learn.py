@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from freshet.predict.outlinks.link_model import LinkModel
 from freshet.predict.outlinks.outcome_family import OutcomeKind
 from freshet.predict.outlinks.shrunk_booster import ShrunkBooster, fit_shrunk_booster
 from freshet.record.collection_store import MODELS_FOLDER, CollectionStore
+from freshet.record.models.link_model_file import read_link_model, save_link_model
+from freshet.record.models.model_file import check_writable
 
 VALIDATED_SHARE = 0.25
 ROUNDS = 300
@@ -30,11 +33,15 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class LinkLearningResult:
-    """The model of new links that was learned, or why there is none; and whether it is used."""
+    """The model of new links that was learned, or why there is none; and whether it is used.
+
+    ``kept_model`` is the model of before if it stays in use, because the new one is not used.
+    """
 
     model: LinkModel | None
     used: bool
     why: str
+    kept_model: LinkModel | None = None
 
 
 def learn_links(
@@ -43,9 +50,11 @@ def learn_links(
     """Learn how many new links pages will bring, and store the model in the collection.
 
     It is validated on the last quarter of the intervals against the default forecast and the rules
-    that repeat the past, and then trained on all of them. Without enough new links nothing is
-    stored.
+    that repeat the past, and then trained on all of them. A model that is not used does not replace
+    one that is. Without enough new links nothing is stored.
     """
+    folder = collection.path / MODELS_FOLDER
+    check_writable(folder)
     try:
         check_installed()
         links = gather_links(collection.catalog)
@@ -54,8 +63,20 @@ def learn_links(
         return LinkLearningResult(None, False, str(error))
     # A caller that was asked to stop meanwhile raises an error here, and the old model stays.
     progress(len(links.looks), len(links.looks))
-    model.save(collection.path / MODELS_FOLDER)
-    return LinkLearningResult(model, model.validation.is_better, model.validation.reason)
+    validation = model.validation
+    kept_model = None if validation.is_better else _model_in_use(folder)
+    if kept_model is None:
+        save_link_model(folder, model)
+    return LinkLearningResult(model, validation.is_better, validation.reason, kept_model)
+
+
+def _model_in_use(folder: Path) -> LinkModel | None:
+    """Return the stored model if it is used, else None."""
+    try:
+        model = read_link_model(folder, LOOK_FEATURES)
+    except UsageError:
+        return None
+    return model if model is not None and model.validation.is_better else None
 
 
 def train_link_model(

@@ -1,33 +1,19 @@
-"""The learned model of new links of a collection, and how well it does.
+"""The learned model of new links of a collection, and how well it does."""
 
-The file is JSON with the trained model inside, and a digest over everything.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from freshet.core import __version__
-from freshet.core.errors import BadInputError
-from freshet.core.json_files import (
-    document_digest,
-    read_json_object,
-    to_json,
-    write_json_object,
-)
+from freshet.core.json_files import with_nan, with_times
 from freshet.predict.gain_reason import gain_reason
 from freshet.predict.outlinks.booster_document import booster_document, booster_from_document
 from freshet.predict.outlinks.outcome_family import OutcomeKind
 from freshet.predict.outlinks.shrunk_booster import ShrunkBooster
 
-LINK_MODEL_FILE = "link-model.json"
-LINK_MODEL_FORMAT, LINK_MODEL_VERSION = "freshet-link-model", 1
-MAX_LINK_MODEL_BYTES = 50_000_000
 # A model must lower the Poisson loss by this share of the deviance of the default forecast.
 MIN_DEVIANCE_SHARE = 0.01
-LEARN_LINKS_AGAIN = "learn again with 'freshet learn'"
 LEARNED_LINKS, DEFAULT_LINK_FORECAST = "learned model", "default forecast"
 
 
@@ -109,61 +95,33 @@ class LinkModel:
             f"{self.trained.pages:,} pages, deviance {learned:.3f} against {default:.3f}"
         )
 
-    def save(self, folder: Path) -> Path:
-        """Write the model into a folder; an interruption leaves the file of before."""
-        content = to_json({
-            "interval_days": self.interval_days,
-            "trained": asdict(self.trained),
-            "validation": asdict(self.validation),
-            "booster": booster_document(self.booster),
-            "made": self.made,
-            "made_with": self.made_with,
-        })
-        kind = {"format": LINK_MODEL_FORMAT, "version": LINK_MODEL_VERSION}
-        path = folder / LINK_MODEL_FILE
-        write_json_object(path, {**kind, "digest": document_digest(content), **content})
-        return path
 
-
-def read_link_model(folder: Path, features: Sequence[str]) -> LinkModel | None:
-    """Return the model in a folder, None if there is none; it must have these features."""
-    path = folder / LINK_MODEL_FILE
-    if not path.exists():
-        return None
-    document = read_json_object(path, max_bytes=MAX_LINK_MODEL_BYTES, advice=LEARN_LINKS_AGAIN)
-    kind = document.pop("format", None), document.pop("version", None)
-    if kind != (LINK_MODEL_FORMAT, LINK_MODEL_VERSION):
-        raise BadInputError(f"{path}: not a model of new links that is known; {LEARN_LINKS_AGAIN}")
-    if document.pop("digest", None) != document_digest(document):
-        raise BadInputError(f"{path}: damaged or edited, its digest is wrong; {LEARN_LINKS_AGAIN}")
-    try:
-        model = _to_link_model(document)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadInputError(f"{path}: not a complete model; {LEARN_LINKS_AGAIN}") from error
-    if model.booster.names != tuple(features):
-        raise BadInputError(f"{path}: learned with other features; {LEARN_LINKS_AGAIN}")
-    return model
-
-
-def _to_link_model(document: Mapping[str, Any]) -> LinkModel:
-    stored = document["validation"]
-    scores = {
-        name: LinkScores(**{
-            key: float("nan") if value is None else float(value) for key, value in figures.items()
-        })
-        for name, figures in stored["scores"].items()
+def link_model_document(model: LinkModel) -> dict[str, Any]:
+    """Return a model as names and plain values."""
+    return {
+        "interval_days": model.interval_days,
+        "trained": asdict(model.trained),
+        "validation": asdict(model.validation),
+        "booster": booster_document(model.booster),
+        "made": model.made,
+        "made_with": model.made_with,
     }
+
+
+def link_model_from_document(document: Mapping[str, Any]) -> LinkModel:
+    """Return the model of a document: its fields by name, as JSON has them."""
+    stored = document["validation"]
+    scores = {name: LinkScores(**with_nan(figures)) for name, figures in stored["scores"].items()}
     gains = (float(stored[name]) for name in ("gain", "gain_low", "gain_high"))
     return LinkModel(
         float(document["interval_days"]),
-        _to_link_summary(document["trained"]),
-        LinkValidation(_to_link_summary(stored["intervals"]), scores, *gains),
+        _to_summary(document["trained"]),
+        LinkValidation(_to_summary(stored["intervals"]), scores, *gains),
         booster_from_document(OutcomeKind.COUNT, document["booster"]),
         datetime.fromisoformat(document["made"]),
         document["made_with"],
     )
 
 
-def _to_link_summary(values: Mapping[str, Any]) -> LinkSummary:
-    times = {name: datetime.fromisoformat(values[name]) for name in ("since", "until")}
-    return LinkSummary(**{**values, **times})
+def _to_summary(values: Mapping[str, Any]) -> LinkSummary:
+    return LinkSummary(**with_times(values, "since", "until"))

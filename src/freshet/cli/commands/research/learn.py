@@ -1,12 +1,13 @@
 """Learns from all looks of the collection how to correct the default forecast, and stores the model
 in `models/change-model.json`. The model sees what was known before each look: when and how often
-the page has changed, how large its changes were, and how other pages of its host have changed
-lately. It is tested on the last quarter of the looks, which it has not seen, against the default
-forecast, the page's own share of looks with a change, and the result of the last look. `forecast`
-and the crawl use it only if it is better than the default forecast beyond chance. A running crawl
-takes a new model within the hour. The estimator `trees` needs the extra `learning`; others are
-classes of your own, given as `module:Class` or by the name of an entry point. Of several the best
-one on the later looks is stored.
+the page has changed, how large its changes were, what followed looks at which the page was like
+now, and how other pages of its host have changed lately. It is tested on the last quarter of the
+looks, which it has not seen, against the default forecast, the page's own share of looks with a
+change, and the result of the last look. `forecast` and the crawl use it only if it is better than
+the default forecast beyond chance. A running crawl takes a new model within the hour. The estimator
+`trees` needs the extra `learning`; others are classes of your own, given as `module:Class` or by
+the name of an entry point. Of several, the best one on the last looks before those of the test is
+chosen. A model that is not better does not replace one that is used.
 
 With enough new links in the looks, a model of them is learned too (`models/link-model.json`), from
 the new links of the page and of other pages of its site in past weeks, or in past days if there are
@@ -86,7 +87,7 @@ def learn(
 def _document(result: LearningResult) -> dict[str, object]:
     model = result.model
     if model is None:
-        return {"model": None, "used": result.used, "why": result.why}
+        return {"model": None, "used": result.used, "why": result.why, "kept_model": None}
     summary = {
         name: getattr(model, name)
         for name in (
@@ -99,7 +100,12 @@ def _document(result: LearningResult) -> dict[str, object]:
             "validation",
         )
     }
-    return {"model": summary, "used": result.used, "why": result.why}
+    return {
+        "model": summary,
+        "used": result.used,
+        "why": result.why,
+        "kept_model": result.kept_model and result.kept_model.title,
+    }
 
 
 def _link_document(result: LinkLearningResult) -> dict[str, object]:
@@ -108,7 +114,12 @@ def _link_document(result: LinkLearningResult) -> dict[str, object]:
     if model is not None:
         names = ("interval_days", "made", "made_with", "trained", "validation")
         summary = {name: getattr(model, name) for name in names}
-    return {"model": summary, "used": result.used, "why": result.why}
+    return {
+        "model": summary,
+        "used": result.used,
+        "why": result.why,
+        "kept_model": result.kept_model and result.kept_model.title,
+    }
 
 
 def _print_links(result: LinkLearningResult) -> None:
@@ -128,11 +139,12 @@ def _print_links(result: LinkLearningResult) -> None:
     ]
     print_table(("new links by", "deviance", "absolute error", "AUC"), rows)
     print_text(_gain_text("deviance", validation))
-    verdict = (
-        "'freshet forecast' uses the learned model of new links from now on"
-        if result.used
-        else f"'freshet forecast' uses the {DEFAULT_LINK_FORECAST} of new links"
-    )
+    if result.used:
+        verdict = "'freshet forecast' uses the learned model of new links from now on"
+    elif result.kept_model is not None:
+        verdict = f"'freshet forecast' goes on using the model of before, {result.kept_model.title}"
+    else:
+        verdict = f"'freshet forecast' uses the {DEFAULT_LINK_FORECAST} of new links"
     print_text(f"{verdict}. Reason: {result.why}.")
 
 
@@ -159,15 +171,22 @@ def _print_model(model: ChangeModel, result: LearningResult) -> None:
     if has_several:
         print_text(f"The best estimator is {model.estimator}.")
     print_text(_gain_text("log-loss", validation))
-    name = f"the {LEARNED}" if model.estimator == TREES else model.estimator
-    verdict = (
-        f"The crawl and 'freshet forecast' use {name} from now on"
-        if result.used
-        else f"No model is better yet: the crawl and 'freshet forecast' use the {DEFAULT_FORECAST}"
-    )
-    print_text(f"{verdict}. Reason: {result.why}.")
+    print_text(f"{_verdict_text(model, result)}. Reason: {result.why}.")
     if rule_text := _better_rule_text(model, used=result.used):
         print_text(rule_text)
+
+
+def _verdict_text(model: ChangeModel, result: LearningResult) -> str:
+    """Say which forecast is used, and since when."""
+    if result.used:
+        name = f"the {LEARNED}" if model.estimator == TREES else model.estimator
+        return f"'freshet forecast' uses {name} from now on, and a running crawl within the hour"
+    if result.kept_model is not None:
+        return (
+            "The new model is not stored. The crawl and 'freshet forecast' go on using the one of "
+            f"before, {result.kept_model.title}"
+        )
+    return f"No model is better yet: the crawl and 'freshet forecast' use the {DEFAULT_FORECAST}"
 
 
 def _better_rule_text(model: ChangeModel, *, used: bool) -> str:
@@ -185,11 +204,14 @@ def _better_rule_text(model: ChangeModel, *, used: bool) -> str:
 
 
 def _gain_text(measure: str, validation: ModelValidation | LinkValidation) -> str:
-    direction = "lower" if validation.gain >= 0 else "higher"
+    if validation.gain == 0:
+        difference = "equal to"
+    else:
+        direction = "lower" if validation.gain > 0 else "higher"
+        difference = f"{abs(validation.gain):.4f} {direction} than"
     return (
-        f"Its {measure} is {abs(validation.gain):.4f} {direction} than that of the "
-        f"{DEFAULT_FORECAST} (95 % interval of the gain: {validation.gain_low:.4f} to "
-        f"{validation.gain_high:.4f})."
+        f"Its {measure} is {difference} that of the {DEFAULT_FORECAST} (95 % interval "
+        f"of the gain: {validation.gain_low:.4f} to {validation.gain_high:.4f})."
     )
 
 

@@ -1,0 +1,1 @@
+"""Files of the models that a collection has learned: written whole, read strictly, no pickle."""
