@@ -18,15 +18,16 @@ _MAX_NAME_CHARS, _MAX_NAME_WORDS = 60, 6
 _MAX_PLAIN_CHARS, _MAX_PLAIN_WORDS = 30, 3
 _MAX_NODES_READ = 300
 _MAX_NAME_NODES = 12
+_MAX_NODES_AFTER = 8
 _WORDS = re.compile(r"[a-z]+")
 _STRONG_WORDS = frozenset({
     "author", "username", "user", "poster", "nick", "nickname", "byline", "creator", "sender",
     "hnuser", "fullname", "displayname", "handle", "commenter", "login", "postauthor",
     "bigusername",
 })  # fmt: skip
+_BYLINE_WORDS = frozenset({"author", "byline", "vcard"})
 _WEAK_WORDS = frozenset({
     "name",
-    "fn",
     "by",
     "profile",
     "member",
@@ -38,7 +39,8 @@ _WEAK_WORDS = frozenset({
 _NOT_A_NAME = re.compile(
     r"reply|quote|report|share|edit|delete|permalink|link|like|top|follow|posts?|re:.*|new|online"
     r"|offline|guest|admin(?:istrator)?|moderator|member|author|op|anonymous user|comments?|raw"
-    r"|parent|prev|next|root|hide|subject|message|default|website|profile|username|user|\W*",
+    r"|parent|prev|next|root|hide|subject|message|default|website|profile|username|user|\W*"
+    r"|\d+ \w+|.*#\d+",
     re.IGNORECASE,
 )
 _PROFILE_LINK = re.compile(
@@ -48,12 +50,13 @@ _PROFILE_LINK = re.compile(
     re.IGNORECASE,
 )
 _LEAD_WORDS = re.compile(
-    r"^(?:(?:posted|written|submitted|sent|asked|answered|commented|from|by|author|on|re)\b[\s:]*)+",
+    r"^(?:(?:view all posts by|posts by|reply to|posted|written|submitted|sent|asked|answered"
+    r"|commented|geschrieben|from|by|von|author|on|re)\b[\s:]*)+",
     re.IGNORECASE,
 )
 _TAIL_WORDS = re.compile(
     r"[\s,;:·•|»>@(\[\u2013\u2014-]*(?:\b(?:wrote|writes|said|says|posted|commented|replied|answered|asked"
-    r"|opened|on|at|added|this|issue|a|comment)\b[\s,;:·•|»>@(\[\u2013\u2014-]*)*$",
+    r"|opened|on|at|added|this|issue|a|comment|sagt|schrieb|meint|dijo|am|vom|um|dit|le)\b[\s,;:·•|»>@(\[\u2013\u2014-]*)*$",
     re.IGNORECASE,
 )
 _ENDS_WITH_BY = re.compile(r"(?:^|\s)(?:by|from|author|poster|name)\s*:?\s*$", re.IGNORECASE)
@@ -119,7 +122,7 @@ def _ranked_keys(offers: Sequence[list[_NameCandidate]]) -> dict[AuthorKey, floa
         if hint == 0 and (share < 0.8 or len(names_of_key[key]) < 2 or len(offers) < 3):
             continue
         is_constant = len(offers) >= 4 and share > 0.5 and len(names_of_key[key]) == 1
-        ranking[key] = hint + 4.0 * share - (4.0 if is_constant and hint < 4 else 0.0)
+        ranking[key] = hint + 4.0 * share - (6.0 if is_constant else 0.0)
     return ranking
 
 
@@ -142,28 +145,45 @@ def _element_name(
     nodes: PageNodes, node: int, previous_text: str, block: PostBlock
 ) -> _NameCandidate | None:
     """Return the name in an element or a text, None if it cannot be a name."""
-    if nodes.ends[node] - node > _MAX_NAME_NODES or nodes.is_aside[node]:
-        return None
-    time_node = block.time_node
-    if node <= time_node < nodes.ends[node] or time_node < node < nodes.ends[time_node]:
+    if not _can_be_name(nodes, node, block.time_node):
         return None
     is_text = nodes.tags[node] == TEXT
-    hint = 0 if is_text else _hint(nodes, node)
+    hint = _container_hint(nodes, node) if is_text else _hint(nodes, node)
     if _ENDS_WITH_BY.search(previous_text[-12:]):
-        hint = max(hint, 3)
-    if hint == 0 and not (is_text and node <= block.time_node + 8):
+        hint = max(hint, 2)
+    if hint == 0 and not (is_text and node <= block.time_node + _MAX_NODES_AFTER):
         return None
-    text = nodes.texts[node] if is_text else nodes.inner_text(node, max_chars=_MAX_NAME_CHARS + 1)
-    if len(text) > _MAX_NAME_CHARS:
-        return None
+    text = nodes.inner_text(node, max_chars=_MAX_NAME_CHARS + 1)
     if _MAIL_ADDRESS.fullmatch(text) and _is_name(previous_text, is_plain=True):
         text = previous_text
-    name = _clean_name(text)
+    name = _clean_name(text) if len(text) <= _MAX_NAME_CHARS else ""
     if not _is_name(name, is_plain=hint == 0):
         return None
     parent = nodes.parents[node]
     shapes = (nodes.shapes[node], nodes.shapes[parent] if parent >= 0 else "")
     return _NameCandidate((*shapes, hint), name, node)
+
+
+def _can_be_name(nodes: PageNodes, node: int, time_node: int) -> bool:
+    """Return whether a node is small, in the main content and apart from the time."""
+    end = nodes.ends[node]
+    has_time = node <= time_node < end or time_node < node < nodes.ends[time_node]
+    return end - node <= _MAX_NAME_NODES and not nodes.is_aside[node] and not has_time
+
+
+def _container_hint(nodes: PageNodes, node: int) -> int:
+    """Return 2 for a text in an element that is named after authors but has more in it."""
+    shapes = [nodes.shapes[ancestor] for ancestor in nodes.ancestors(node, limit=2)]
+    return 2 if any(_is_byline(shape) for shape in shapes) else 0
+
+
+@lru_cache(maxsize=4096)
+def _is_byline(shape: str) -> bool:
+    return not _BYLINE_WORDS.isdisjoint(_WORDS.findall(shape.lower()))
+
+
+def _text_count(nodes: PageNodes, node: int) -> int:
+    return sum(bool(text) for text in nodes.texts[node : nodes.ends[node]])
 
 
 def _names_in_time_text(time: TimeCandidate) -> list[_NameCandidate]:
@@ -185,10 +205,13 @@ def _hint(nodes: PageNodes, node: int) -> int:
     if "author" in (attributes.get("itemprop") or attributes.get("rel") or ""):
         return 6
     words = set(_WORDS.findall(attributes.get("class", "").lower()))
+    if "fn" in words:
+        return 5
     hint = 4 * (not _STRONG_WORDS.isdisjoint(words)) or 2 * (not _WEAK_WORDS.isdisjoint(words))
     if nodes.tags[node] == "a" and _PROFILE_LINK.search(attributes.get("href", "")):
-        hint = max(hint + 1, 5)
-    return hint
+        hint = max(hint + 1, 4)
+    # A profile with more than a name in it, such as a rank or a score.
+    return hint - 1 if hint > 1 and _text_count(nodes, node) > 1 else hint
 
 
 @lru_cache(maxsize=4096)

@@ -11,6 +11,7 @@ from freshet.view.posts.block_texts import find_texts
 from freshet.view.posts.blocks import PostBlock, find_blocks
 from freshet.view.posts.page_nodes import PageNodes
 from freshet.view.posts.time_candidates import TimeCandidate
+from freshet.view.posts.written_time import DAY
 
 _WORDS = re.compile(r"[a-z]+")
 _MESSAGE_WORDS = frozenset({
@@ -21,6 +22,8 @@ _TEXT_WORTH = 400
 _MIN_SHARE = 0.75
 # The block of a single time is the whole page, so its text says little.
 _SINGLE_WORTH = 0.1
+# A date without a time of day is often that of something else, such as a registration.
+_DATE_WORTH = 0.5
 
 TimeShape = tuple[str, str, str, str]
 
@@ -51,7 +54,10 @@ class BlockPosts:
     def worth(self) -> float:
         """Return how much text the posts have, more if they have authors."""
         chars = sum(min(len(text), _TEXT_WORTH) for text in self.texts)
-        return chars * (0.2 + self.author_share) * (1.0 if len(self) > 1 else _SINGLE_WORTH)
+        dates_alone = sum(time.written.precision >= DAY for time in self.times)
+        factor = _DATE_WORTH if 2 * dates_alone > len(self) else 1.0
+        factor *= 1.0 if len(self) > 1 else _SINGLE_WORTH
+        return chars * (0.2 + self.author_share) * factor
 
 
 def find_block_posts(nodes: PageNodes, candidates: Sequence[TimeCandidate]) -> BlockPosts | None:

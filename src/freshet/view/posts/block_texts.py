@@ -132,7 +132,7 @@ class _MessageReader:
         return max((self._message([node]) for _, node in pieces), key=len)
 
     def _message(self, body: list[int]) -> str:
-        """Return the text of some nodes, without quotations if there is more than those."""
+        """Return the text of some nodes, without quotations unless those are nearly all."""
         own: list[str] = []
         quoted: list[str] = []
         nodes = self._nodes
@@ -141,7 +141,10 @@ class _MessageReader:
                 text = nodes.texts[node]
                 if text and text not in self._furniture and not _is_left_out(text):
                     (quoted if nodes.is_aside[node] else own).append(text)
-        return " ".join(own or quoted)[:_MAX_TEXT_CHARS]
+        text = " ".join(own)
+        if 3 * len(text) < sum(map(len, quoted)) and len(text) < _MAX_FURNITURE_CHARS:
+            text = " ".join((*own, *quoted))
+        return text[:_MAX_TEXT_CHARS]
 
 
 def _is_left_out(text: str) -> bool:

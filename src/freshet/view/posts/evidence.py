@@ -18,7 +18,7 @@ from freshet.view.posts.block_posts import BlockPosts
 from freshet.view.posts.page_nodes import TEXT, PageNodes
 from freshet.view.posts.written_time import DAY
 
-THRESHOLD = 3.5
+THRESHOLD = 3.75
 SINGLE_THRESHOLD = 4.5
 _SAMPLE = 60
 _MAX_NODES_READ = 400
@@ -29,7 +29,7 @@ _TALK_WORDS = frozenset({
     "conversation", "msg", "posts", "viewtopic", "showthread", "postlist", "commentlist",
 })  # fmt: skip
 _CONTROL = re.compile(
-    r"(?:reply|quote|report(?: post)?|permalink|up ?vote|down ?vote|like|share|add a comment|#\d+"
+    r"(?:reply|quote|report(?: post)?|permalink|up ?vote|down ?vote|add a comment|#\d+"
     r"|respond|cite|thank|context|parent|reply with quote|multi-?quote)s?\W*\d*\W*",
     re.IGNORECASE,
 )
@@ -96,9 +96,10 @@ def weigh(
     if _TALK_URL.search(url):
         points.append((_TALK_ADDRESS, 1.0))
     if not _TALK_POINTS.intersection(name for name, _ in points):
-        points.append(("nothing of a discussion", -1.5))
-    if len(posts) == 1 and _MAIL_WORDS.search(nodes.text(0, len(nodes))):
-        points.append(("an archive of mail", 3.0))
+        points.append(("nothing of a discussion", -2.0))
+    if len(posts) == 1:
+        is_mail = _MAIL_WORDS.search(nodes.text(0, len(nodes))) is not None
+        points.append(("an archive of mail", 3.0) if is_mail else ("one block only", -3.0))
     return ThreadEvidence(tuple(points), len(posts))
 
 
@@ -136,6 +137,8 @@ def _time_points(posts: BlockPosts, moments: Sequence[float | None]) -> Iterator
         yield "times in the future", -5.0
     if 2 * sum(time.written.precision >= DAY for time in posts.times) > len(posts):
         yield "dates without a time of day", -2.0
+    if len(set(past)) == 1 and 2 <= len(posts) <= 3:
+        yield "the same time everywhere", -3.0 if past[0] % DAY == 0 else -1.0
     if len(set(past)) < 3:
         return
     pairs = list(itertools.pairwise(past))

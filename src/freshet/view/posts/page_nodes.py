@@ -25,11 +25,15 @@ _TIME_ATTRIBUTE = re.compile(
     r"data-.*(?:time|date|stamp|epoch|created|title|tippy|tooltip)|^(?:ts|unixtime)$"
 )
 # Parts of a page that show the times of other things.
-_ASIDE_TAGS = frozenset({"aside", "nav", "blockquote"})
+_ASIDE_TAGS = frozenset({"aside", "nav", "blockquote", "head"})
 _ASIDE_CLASSES = frozenset({
     "sidebar", "widget", "widgets", "related", "quote", "quotebox", "quoteblock", "bbcode_quote",
     "bbcode-quote", "bbcodeblock", "signature", "breadcrumb", "breadcrumbs", "quote-header",
 })  # fmt: skip
+_COMMENT_LISTS = frozenset({
+    "comments", "commentlist", "comment-list", "comments-area", "comments-list",
+})  # fmt: skip
+_COMMENTS = re.compile(r"comment|discussion|repl(?:y|ies)|thread|post", re.IGNORECASE)
 _ASIDE_ROLES = frozenset({"complementary", "navigation", "search"})
 # States and positions in class names, which differ between blocks of one shape.
 _STATE = re.compile(r"\d|^(?:odd|even|alt|first|last|new|read|unread|active|current|selected)$")
@@ -153,6 +157,8 @@ class _NodeReader:
         nodes.shapes.append(self._shape(tag, class_names))
         nodes.texts.append(text)
         is_aside = parent >= 0 and nodes.is_aside[parent]
+        if is_aside and class_names:
+            is_aside = _COMMENT_LISTS.isdisjoint(class_names.split())
         nodes.is_aside.append(is_aside or self._starts_aside(tag, class_names, attributes))
         return number
 
@@ -180,12 +186,11 @@ class _NodeReader:
         return shape
 
     def _starts_aside(self, tag: str, class_names: str, attributes: dict[str, str] | None) -> bool:
-        if tag in _ASIDE_TAGS:
-            return True
+        """Return whether an element is beside the main content; comments never are."""
         if not attributes:
-            return False
-        if attributes.get("role", "") in _ASIDE_ROLES:
-            return True
+            return tag in _ASIDE_TAGS
+        if tag in _ASIDE_TAGS or attributes.get("role", "") in _ASIDE_ROLES:
+            return not _COMMENTS.search(f"{class_names} {attributes.get('id', '')}")
         if not class_names:
             return False
         is_aside = self._is_aside_class.get(class_names)

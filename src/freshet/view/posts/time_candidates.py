@@ -21,6 +21,13 @@ _OTHER_EVENT = re.compile(
     re.IGNORECASE,
 )
 _QUOTED_AFTER = re.compile(r"[^.!?\n]{0,80}\b(?:wrote|writes|said)\s*:", re.IGNORECASE)
+_OTHER_CLASSES = frozenset({
+    "registered", "registration", "joined", "join", "joindate", "birthday", "edited", "edit",
+    "modified", "updated", "lastedit", "lastedited", "lastpost",
+})  # fmt: skip
+_WORDS = re.compile(r"[a-z]+")
+# A date whose year has two digits needs its time of day, in the same text or in the next.
+_SHORT_DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d\d,?")
 _CHANGE_TAGS = frozenset({"ins", "del"})
 
 
@@ -59,7 +66,13 @@ def find_candidates(nodes: PageNodes) -> list[TimeCandidate]:
                 shadow_end = nodes.ends[node]
             if not _OTHER_EVENT.search(previous_text[-_CONTEXT_CHARS:]):
                 candidates.append(candidate)
-    return candidates
+    return [item for item in candidates if not _has_other_class(nodes, item.node)]
+
+
+def _has_other_class(nodes: PageNodes, node: int) -> bool:
+    """Return whether the class names of a time or of its parent are those of another event."""
+    shapes = f"{nodes.shapes[node]} {nodes.shapes[nodes.parents[node]]}"
+    return "." in shapes and not _OTHER_CLASSES.isdisjoint(_WORDS.findall(shapes.lower()))
 
 
 def _attribute_candidate(nodes: PageNodes, node: int) -> TimeCandidate | None:
@@ -104,6 +117,9 @@ def _text_candidate(nodes: PageNodes, node: int, previous_text: str) -> list[Tim
     edges = (text,) if len(text) <= 2 * _EDGE_CHARS else (text[:_EDGE_CHARS], text[-_EDGE_CHARS:])
     for edge in edges:
         match = find_time(edge)
+        if match is None and _SHORT_DATE.fullmatch(edge):
+            written = _with_next_text(nodes, node, edge)
+            return [TimeCandidate(node, written, "text")] if written else []
         if match is None:
             continue
         offset = len(text) - len(edge) if edge is not edges[0] else 0

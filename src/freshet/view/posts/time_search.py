@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from freshet.view.posts.month_names import MONTH_NUMBERS, MONTH_PATTERN
 from freshet.view.posts.time_zone import ZONE_PATTERN, zone_offset
 from freshet.view.posts.written_time import (
     DAY,
@@ -21,19 +22,15 @@ from freshet.view.posts.written_time import (
     WrittenTime,
 )
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_MONTH = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
-)
+_MONTH = rf"(?P<month>{MONTH_PATTERN})\b\.?"
 _WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b"
 _DAY_OF_MONTH = r"(?P<day>[0-3]?\d)(?!\d)(?:st|nd|rd|th)?"
 _CLOCK = (
     r"(?P<hour>[0-2]?\d)(?::(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:[.,]\d+)?)?)?(?!\d)"
     r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?)?"
 )
-_GAP = r"(?:\s|,|·|\|)*(?:\bat\b|@|-|\u2013|\u2014|T)?\s*"
+_GAP = r"(?:\s|,|·|\|)*(?:\b(?:at|um|à|om|alle|às|a las)\b|@|-|\u2013|\u2014|T)?\s*"
 _AFTER = rf"(?:{_GAP}{_CLOCK}(?:\s*{ZONE_PATTERN})?)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d(?!\d)|['\u2019]\d\d(?!\d))"
 _FLAGS = re.IGNORECASE
@@ -49,7 +46,7 @@ _MONTH_FIRST = re.compile(
     _FLAGS,
 )
 _DAY_FIRST = re.compile(
-    rf"(?:\b{_WEEKDAY}\.?,?\s+)?(?<![\d:]){_DAY_OF_MONTH}(?:\s+of)?[\s.-]*{_MONTH}[\s.,-]*"
+    rf"(?:\b{_WEEKDAY}\.?,?\s+)?(?<![\d:]){_DAY_OF_MONTH}(?:\s+(?:of|de))?[\s.-]*{_MONTH}(?:\s+de\b)?[\s.,-]*"
     rf"(?:{_YEAR}|(?P<short_year>\d\d)(?=[\s,]+\d?\d:))?{_AFTER}",
     _FLAGS,
 )
@@ -90,7 +87,7 @@ _NOW = re.compile(
     r"|right now)\b",
     _FLAGS,
 )
-_HAS_MONTH = re.compile(rf"\b(?:\d+(?:st|nd|rd|th)?)?(?:{'|'.join(_MONTHS)})", _FLAGS)
+_HAS_MONTH = re.compile(rf"\b(?:\d+(?:st|nd|rd|th)?)?(?:{MONTH_PATTERN})\b", _FLAGS)
 _HINT = re.compile(r"\d|\bago\b|\bnow\b|yesterday|today", _FLAGS)
 # A day without year and time of day must be all of a text: "you may 3 times" has none.
 _MAX_BARE_CHARS = 16
@@ -269,7 +266,7 @@ def _year(text: str | None) -> int | None:
 
 
 def _month(match: re.Match[str]) -> int:
-    return _MONTHS.index(match["month"][:3].lower()) + 1
+    return MONTH_NUMBERS[match["month"].lower()]
 
 
 def _days_back(word: str) -> int:
