@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from freshet.core.clock import from_epoch
 from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.core.types import FloatArray
+from freshet.schedule.hosts.event_columns import MIN_SHORT_CHANGES
 from freshet.schedule.hosts.kernels import publication_times as kernels
 from freshet.schedule.hosts.publication_times import PublicationTimes
-from freshet.schedule.hosts.shared_events import MIN_SHORT_CHANGES
 from freshet.schedule.page_states import LookBatch
 from tests.schedule.bayes_samples import bayes_policy, pages, visits
 
@@ -80,6 +80,37 @@ def test_changes_at_any_hour_support_no_profile() -> None:
     assert profile == pytest.approx(np.ones(168), abs=1e-4)
 
 
+def test_one_event_of_many_pages_is_no_profile() -> None:
+    rng = np.random.default_rng(6)
+    ends = 100 + np.sort(rng.uniform(0, 6, 400))
+    begins = ends - rng.uniform(0.2, 0.8, 400)
+    looks = look_batch(begins, ends, ((begins < 102.6) & (ends > 102.6)).tolist())
+    profile = fitted(looks).profile(0)
+    assert profile == pytest.approx(np.ones(168), abs=1e-4)
+
+
+def test_shared_events_are_expected_at_the_hour_of_publication() -> None:
+    """Pages that all change at noon are not taken for changed again in the afternoon."""
+    policy = bayes_policy("freshness", live=True)
+    policy.add(pages(range(20), host_pages=20))
+    rng, last = np.random.default_rng(7), np.full(20, 100.0)
+    for hour in range(24 * 10):
+        day = 100 + (hour + 0.5) / 24
+        ids = np.flatnonzero(rng.random(20) < day - last - 0.2)
+        changed = np.floor(day - 0.5) > np.floor(last[ids] - 0.5)
+        policy.learn(visits(ids.tolist(), day, changed.tolist()))
+        policy.refit(from_epoch(day * DAY_SECONDS))
+        last[ids] = day
+    ids = np.arange(20)
+    policy.learn(visits(ids.tolist(), 110.55, True))
+    policy.refit(from_epoch(110.56 * DAY_SECONDS))
+    afternoon, next_noon = (
+        policy.change_chances(ids, np.full(20, day * DAY_SECONDS)).mean() for day in (110.95, 111.6)
+    )
+    assert afternoon < 0.15
+    assert next_noon > 0.5
+
+
 def test_quiet_weekends_are_found_out() -> None:
     rng = np.random.default_rng(3)
     ends = 98 + np.sort(rng.uniform(0, 70, 2_000))
@@ -133,6 +164,7 @@ def test_the_likelihood_is_that_of_a_poisson_process() -> None:
         np.array([1.5, 3.0]),
         np.array([True, False]),
         np.array([2.0] * 2),
+        1.0,
     )
     expected = math.log(1 - math.exp(-1.0)) - 2.0
     assert kernels.log_likelihood(looks, EVEN) == pytest.approx(expected)

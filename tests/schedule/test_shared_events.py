@@ -15,11 +15,12 @@ from freshet.schedule.hosts.hazard_corrections import HazardCorrections
 from freshet.schedule.hosts.kernels import event_fits, event_looks
 from freshet.schedule.hosts.kernels import shared_events as kernels
 from freshet.schedule.hosts.kernels.shared_events import BIN_COUNT
+from freshet.schedule.hosts.publication_times import PublicationTimes
 from freshet.schedule.hosts.shared_events import SharedEvents
 from freshet.schedule.page_states import PageStates
 from tests.schedule.bayes_samples import pages, visits
 
-EVENT_RATE = 0.02
+EVENT_RATE, EVENT_DAYS = 0.02, 30.0
 PER_BIN = EVENT_RATE / 2
 HOST = np.zeros(1, np.int32)
 
@@ -130,10 +131,17 @@ def test_a_hazard_between_two_times_is_that_of_the_bins_it_covers(begin: float, 
     tables = (np.array([0], np.int32), np.array([700.0]), cumulative)
     begin_day, end_day = (700 + begin) / 2, (700 + begin + gap) / 2
     (hazard,) = kernels.hazards_between(
-        np.array([begin_day]), np.array([end_day]), HOST, tables, np.array([EVENT_RATE], np.float32)
+        np.array([begin_day]),
+        np.array([end_day]),
+        HOST,
+        tables,
+        (np.array([EVENT_RATE], np.float32), np.array([EVENT_DAYS], np.float32)),
     )
     overlaps = BinLook(begin, gap, False, 0.0).overlaps()
-    expected = hazards @ overlaps + (gap - sum(overlaps)) * PER_BIN
+    bins_before = max(0.0, min(0.0, begin + gap) - begin)
+    days_ahead = [max(0.0, position - BIN_COUNT) / 2 for position in (begin, begin + gap)]
+    ahead = [EVENT_RATE * EVENT_DAYS * math.log1p(days / EVENT_DAYS) for days in days_ahead]
+    expected = hazards @ overlaps + bins_before * PER_BIN + ahead[1] - ahead[0]
     assert hazard == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
@@ -170,21 +178,19 @@ def test_later_gaps_are_those_of_later_looks_at_the_same_page(data: st.DataObjec
         assert later[number] == pytest.approx(expected)
 
 
-def calendar_days(_: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    return ends - begins
-
-
 class EventHost:
     """Shared events of hosts of ten pages, and a plain list of the looks at each."""
 
-    def __init__(self, count: int = 10) -> None:
+    def __init__(self, count: int = 10, publication_times: PublicationTimes | None = None) -> None:
         self.states = PageStates()
-        self.events = SharedEvents()
+        self.publication_times = publication_times or PublicationTimes()
+        self.events = SharedEvents(self.publication_times)
         self.add(range(count))
 
     def add(self, ids: range) -> None:
         new_rows = self.states.add(pages(ids, host_pages=10))
         self.events.add(self.states, new_rows)
+        self.publication_times.add_hosts(len(self.states.hosts))
 
     def learn(self, ids: list[int], day: float, changed: list[bool] | bool = False) -> None:
         looks = self.states.add_visits(visits(ids, day, changed))
@@ -192,7 +198,7 @@ class EventHost:
 
     def fit(self, day: float, host: int = 0, rate: float = 1e-3) -> HazardCorrections:
         hosts = np.array([host])
-        (corrections,) = self.events.fit(hosts, day, lambda rows, gaps: rate * gaps, calendar_days)
+        (corrections,) = self.events.fit(hosts, day, lambda rows, gaps: rate * gaps)
         return corrections
 
     def forget(self, ids: list[int]) -> None:
@@ -235,9 +241,7 @@ def test_hosts_fitted_together_are_fitted_as_one_by_one(
         if day % 3 == 2:
             hosts = together.events.hosts_to_fit(all_moved=True)
             assert len(hosts) == 5
-            parts = list(
-                together.events.fit(hosts, day, lambda rows, gaps: 0.01 * gaps, calendar_days)
-            )
+            parts = list(together.events.fit(hosts, day, lambda rows, gaps: 0.01 * gaps))
             singles = [one_by_one.fit(day, host=int(host), rate=0.01) for host in hosts]
             for name in HazardCorrections.__slots__:
                 expected = np.concatenate([getattr(part, name) for part in singles])
@@ -604,18 +608,34 @@ def test_a_host_whose_pages_change_at_every_look_has_a_bounded_event_rate() -> N
     assert np.isfinite(host.hazard(-100.0, 200.0))
 
 
-def test_evidence_fades_by_the_publication_times_of_the_host() -> None:
+class HalfDays(PublicationTimes):
     """Half of the days pass by a host that publishes in the other half of the week."""
-    host, everyone = EventHost(), list(range(10))
+
+    def host_days(self, hosts: np.ndarray, times: np.ndarray) -> np.ndarray:
+        return times / 2
+
+    def elapsed_days(self, hosts: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        return (ends - begins) / 2
+
+
+def test_a_site_without_events_is_forecast_fewer_the_longer_it_was_quiet() -> None:
+    host, rates = EventHost(), []
+    for day in range(120):
+        host.learn(list(range(10)), float(day))
+        if day in (40, 119):
+            rates.append(float(host.events.event_rates(HOST)[0]))
+        host.fit(float(day))
+    assert rates[1] < 0.6 * rates[0]
+    soon, late = host.hazard(119.0, 120.0), host.hazard(119.0, 319.0)
+    assert late < 0.7 * 200 * soon
+
+
+def test_evidence_fades_by_the_publication_times_of_the_host() -> None:
+    host, everyone = EventHost(publication_times=HalfDays()), list(range(10))
     for day in range(11):
         host.learn(everyone, float(day), [day == 10 and page < 9 for page in everyone])
     host.learn(everyone, 10.5)
-    (corrections,) = host.events.fit(
-        np.array([0]),
-        10.5,
-        lambda rows, gaps: 1e-3 * gaps,
-        lambda hosts, begins, ends: (ends - begins) / 2,
-    )
+    corrections = host.fit(10.5)
     assert sorted(corrections.rows.tolist()) == everyone[:9]
     assert set(corrections.gap_days.tolist()) == {0.5}
     assert set(corrections.faded_days.tolist()) == {0.25}

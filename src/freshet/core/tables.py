@@ -224,7 +224,8 @@ class PolicyExplanation:
     """Why a page has its place in the plan; a figure is None if the policy has none.
 
     Rates are the page's own changes a day: the median, and the bounds of the 90 % interval.
-    ``event_rate`` is the mean number of shared events a day on the page's host, and
+    ``host_looks`` and ``host_changes`` are the compared looks at all pages of its host, and those
+    that found a change. ``event_rate`` is the mean number of shared events a day on that host, and
     ``event_hazard`` the expected number since the page's last look. ``regular_chance`` is the
     probability that the page changes regularly and not at random moments. ``exploration_value`` is
     what a visit teaches about other pages, in units of the value. ``clock`` is how fast the page's
@@ -260,6 +261,7 @@ class PolicyExplanation:
     rate_high: float | None = None
     prior_rate: float | None = None
     host_looks: int | None = None
+    host_changes: int | None = None
     clock: float | None = None
     due: float | None = None
     reckoning: FormulaEvaluation | None = None

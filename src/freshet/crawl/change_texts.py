@@ -69,13 +69,26 @@ def shared_event_text(event: SharedEventReport, now: datetime) -> str:
     )
 
 
-def site_changes_text(event_rate: float) -> str:
+def site_changes_text(event_rate: float, hours: Sequence[int] = ()) -> str:
     """Say how often many pages of a site change together, given the shared events a day.
 
-    >>> site_changes_text(0.5)
-    'many pages of this site change together about every 2 days'
+    >>> site_changes_text(0.5), site_changes_text(1.0, [23, 0])
+    ('many pages of this site change together about every 2 days', \
+'many pages of this site change together about every day, mostly from 23:00 to 1:00 UTC')
     """
-    return f"many pages of this site change together {change_interval_text(1 / event_rate)}"
+    often = f"many pages of this site change together {change_interval_text(1 / event_rate)}"
+    return f"{often}, mostly from {_hours_text(hours)}" if hours else often
+
+
+def quiet_site_text(looks: int, host_looks: int, host_changes: int) -> str:
+    """Say that no page of a site was ever found changed; empty if one was, or only this is known.
+
+    >>> quiet_site_text(99, 1_980, 0), quiet_site_text(99, 1_980, 1), quiet_site_text(99, 99, 0)
+    ('no change seen at any page of this site in 1,980 compared looks', '', '')
+    """
+    if host_changes or host_looks <= looks:
+        return ""
+    return f"no change seen at any page of this site in {count_text(host_looks, 'compared look')}"
 
 
 def link_rate_text(rate: float) -> str:
@@ -96,6 +109,15 @@ def publication_hours_text(hours: Sequence[int]) -> str:
     ('pages of this site mostly change from 12:00 to 14:00 UTC', \
 'pages of this site mostly change from 6:00 to 7:00 and 23:00 to 1:00 UTC')
     """
+    return f"pages of this site mostly change from {_hours_text(hours)}"
+
+
+def _hours_text(hours: Sequence[int]) -> str:
+    """Say which hours of the day (UTC) these are.
+
+    >>> _hours_text(range(24))
+    '0:00 to 0:00 UTC'
+    """
     starts = [hour for hour in hours if (hour - 1) % DAY_HOURS not in hours] or [hours[0]]
     spans = []
     for start in sorted(starts):
@@ -105,4 +127,4 @@ def publication_hours_text(hours: Sequence[int]) -> str:
             if (start + length) % DAY_HOURS not in hours or length == DAY_HOURS
         )
         spans.append(f"{start}:00 to {(start + length) % DAY_HOURS}:00")
-    return f"pages of this site mostly change from {' and '.join(spans)} UTC"
+    return f"{' and '.join(spans)} UTC"

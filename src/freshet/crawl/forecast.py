@@ -14,6 +14,7 @@ from freshet.core.settings import Settings
 from freshet.core.tables import DAY_SECONDS, PageIdArray, PolicyExplanation, SharedEventReport
 from freshet.core.types import FloatArray, Page, Visit
 from freshet.crawl.change_texts import (
+    quiet_site_text,
     regular_interval_text,
     shared_event_text,
     site_changes_text,
@@ -61,7 +62,9 @@ class PageForecast:
     pages; both come from the distribution of the horizons, without shared events of the site.
     ``is_regular`` says whether the page changes regularly. ``event_hazard`` is the expected number
     of shared events since the last look, ``event_rate`` that of a day, and ``shared_event`` the
-    last one. ``obstacle`` describes a last visit without content; such a page has no forecast in
+    last one. ``host_looks`` and ``host_changes`` count the compared looks at all pages of the host
+    and their changes, and ``publication_hours`` are the hours (UTC) at which they mostly change.
+    ``obstacle`` describes a last visit without content; such a page has no forecast in
     words. ``model`` names the learned model that the horizons come from, empty for the policy's own
     forecast; ``problem`` says why a model that is there is not used. ``link_rate`` is the expected
     number of new links a day, ``link_model`` names the learned model that it comes from, and
@@ -84,6 +87,9 @@ class PageForecast:
     event_hazard: float = 0.0
     event_rate: float = 0.0
     shared_event: SharedEventReport | None = None
+    host_looks: int = 0
+    host_changes: int = 0
+    publication_hours: tuple[int, ...] = ()
     model: str = ""
     problem: str = ""
     link_rate: float | None = None
@@ -124,18 +130,33 @@ class PageForecast:
 
     @property
     def site_changes(self) -> str:
-        """Describe the shared events of the site, if they make a change by tomorrow likelier."""
-        if self.tomorrow - self._own_tomorrow <= SAME_CHANCE:
+        """Describe the shared events of the site, if they make a change by tomorrow likelier.
+
+        A site without any change has had none: their chance is that of other sites.
+        """
+        if self._site_tomorrow <= SAME_CHANCE:
             return ""
+        if not self.host_changes:
+            return quiet_site_text(self.looks, self.host_looks, self.host_changes)
         if self.shared_event is not None and not self.shared_event.is_seen:
             return shared_event_text(self.shared_event, self.made)
-        return site_changes_text(self.event_rate)
+        return site_changes_text(self.event_rate, self.publication_hours)
+
+    @property
+    def _site_tomorrow(self) -> float:
+        """Return how much of the probability of a change by tomorrow shared events add."""
+        if self.model:
+            return -expm1(-self._events_by_tomorrow)
+        return self.tomorrow - self._own_tomorrow
+
+    @property
+    def _events_by_tomorrow(self) -> float:
+        return self.event_hazard + TOMORROW_DAYS * self.event_rate
 
     @property
     def _own_tomorrow(self) -> float:
         """Return the probability of a change by tomorrow without shared events."""
-        events = self.event_hazard + TOMORROW_DAYS * self.event_rate
-        return max(0.0, 1.0 - (1.0 - self.tomorrow) * exp(events))
+        return max(0.0, 1.0 - (1.0 - self.tomorrow) * exp(self._events_by_tomorrow))
 
     @property
     def _own_interval(self) -> str:
@@ -281,7 +302,8 @@ def _forecast(
         explanation.rate, explanation.rate_low, explanation.rate_high, tuple(horizons),
         explanation.change_days, explanation.prior_change_days, obstacle_of(last_visit),
         explanation.is_regular, explanation.event_hazard or 0.0, explanation.event_rate or 0.0,
-        explanation.shared_event,
+        explanation.shared_event, explanation.host_looks or 0, explanation.host_changes or 0,
+        explanation.publication_hours,
     )  # fmt: skip
 
 

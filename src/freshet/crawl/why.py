@@ -19,6 +19,7 @@ from freshet.crawl.change_texts import (
     link_rate_text,
     page_changes_text,
     publication_hours_text,
+    quiet_site_text,
     shared_event_text,
     site_changes_text,
 )
@@ -307,7 +308,9 @@ def _forecast_lines(explanation: PolicyExplanation, now: datetime) -> Iterator[t
     texts = [shared_event_text(event, now)] if event is not None else []
     if has_frequent_events(explanation) and (event is None or event.is_seen):
         texts.append(site_changes_text(explanation.event_rate or 0.0))
-    if texts:
+    if explanation.host_changes == 0:
+        texts = [quiet_site_text(explanation.looks, explanation.host_looks or 0, 0)]
+    if any(texts):
         yield "its site", "; ".join(texts)
     if event is not None:
         yield "changed with it", _unseen_event_text(event)

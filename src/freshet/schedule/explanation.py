@@ -24,6 +24,8 @@ MIN_EVENT_RATIO = 3.0
 MIN_EVENT_CHANCE = 0.1
 # Hours are publication hours if their hazard is this many times the mean.
 MIN_HOUR_RATIO = 3.0
+# Of several peaks the last one is an event if its hazard is this share of the highest.
+HIGH_PEAK_SHARE = 0.5
 # Bins beside the highest one belong to the event if their hazard is this share of it.
 MIN_PEAK_SHARE = 0.25
 # An event is reported if it changed at least this share of the pages that were looked at since.
@@ -69,6 +71,7 @@ def explain_page_value(
         rate_high=rate_quantile(posterior, rates, HIGH_QUANTILE),
         prior_rate=rate_quantile(prior, rates, MEDIAN),
         host_looks=int(states.measured_looks[states.host == states.host[row]].sum()),
+        host_changes=int(states.changes[states.host == states.host[row]].sum()),
         due=due_time(model, row, now, multiplier),
         change_days=expected_change_days(posterior, rates),
         prior_change_days=expected_change_days(prior, rates),
@@ -138,7 +141,7 @@ def due_time(model: ForecastModel, row: int, now: float, multiplier: float) -> f
 
 
 def recent_shared_event(model: ForecastModel, row: int, now: float) -> SharedEventReport | None:
-    """Return the shared event with the highest hazard since a page's last look, or in a week.
+    """Return the last shared event with a high hazard since a page's last look, or in a week.
 
     None if the hazard was nowhere well above the mean of the page's host, the stored looks do not
     show it clearly, or the page itself was never looked at.
@@ -202,13 +205,15 @@ def latest_begin(looks: LookBatch) -> float:
 
 
 def peak_range(hazards: FloatArray) -> tuple[int, int]:
-    """Return the first bin of the peak around the highest hazard, and the bin after its last one.
+    """Return the first bin of the last peak that is high, and the bin after its last one.
 
     >>> peak_range(np.array([0.1, 0.0, 0.3, 1.0, 0.2]))
     (2, 4)
+    >>> peak_range(np.array([1.0, 0.0, 0.3, 0.9, 0.2]))
+    (2, 4)
     """
     is_low = hazards < MIN_PEAK_SHARE * hazards.max()
-    peak = int(hazards.argmax())
+    peak = int(np.flatnonzero(hazards >= HIGH_PEAK_SHARE * hazards.max())[-1])
     low_before, low_after = np.flatnonzero(is_low[:peak]), np.flatnonzero(is_low[peak:])
     first = int(low_before[-1]) + 1 if len(low_before) else 0
     return first, peak + int(low_after[0]) if len(low_after) else len(hazards)

@@ -14,7 +14,6 @@ from freshet.schedule.hosts.event_counts import counted_event_rates
 from freshet.schedule.hosts.publication_times import PublicationTimes
 from freshet.schedule.hosts.shared_events import SharedEvents
 from freshet.schedule.kernels.posterior import Exposure, days_to_first_change, survival_of_cells
-from freshet.schedule.kernels.value_bounds import MINUTE_IN_DAYS
 from freshet.schedule.kernels.visit_values import weigh_values
 from freshet.schedule.objectives import (
     OUTLIER_CHANCE,
@@ -28,7 +27,6 @@ from freshet.schedule.prior import HierarchicalPrior
 
 PRIOR_STEPS, FIRST_PRIOR_STEPS = 2, 6
 MIN_SURVIVAL = 1e-3
-SLOPE_DAYS = MINUTE_IN_DAYS
 # Publication times are fitted in so many steps at a time, each through one look.
 MAX_PROFILE_STEPS = 1 << 19
 
@@ -51,8 +49,8 @@ class ForecastModel:
         self.seed = seed
         self.posterior = RatePosterior(cadence.rates, OUTLIER_CHANCE, objective.daily_retention)
         self.prior = HierarchicalPrior(cadence.rates)
-        self.events = SharedEvents() if has_events else None
         self.publication_times = PublicationTimes() if has_events else None
+        self.events = SharedEvents(self.publication_times) if self.publication_times else None
         self._is_fitted = False
 
     @property
@@ -114,12 +112,13 @@ class ForecastModel:
         """
         if not self.events:
             return np.empty(0, np.intp)
-        hosts = self.events.hosts_to_fit(all_moved=all_moved)
-        likelihood, today = self.page_states.column("likelihood"), now / DAY_SECONDS
-        for corrections in self.events.fit(hosts, today, self.own_hazards, self.elapsed_days):
-            self.posterior.correct_looks(likelihood, corrections)
         if all_moved:
             self._fit_publication_times(now)
+        hosts = self.events.hosts_to_fit(all_moved=all_moved)
+        likelihood, today = self.page_states.column("likelihood"), now / DAY_SECONDS
+        for corrections in self.events.fit(hosts, today, self.own_hazards):
+            self.posterior.correct_looks(likelihood, corrections)
+        if all_moved:
             self.events.trim_small_hosts()
             self.events.compact()
         return hosts
@@ -132,7 +131,11 @@ class ForecastModel:
         for host in self.publication_times.hosts_to_fit(counts, now / DAY_SECONDS).tolist():
             looks = self.events.recent_looks(host, -np.inf)
             rates = self.mean_rates(looks.rows, now)
-            steps += self.publication_times.fit(host, looks, rates, now / DAY_SECONDS)
+            rates = rates + self.events.event_rates(np.array([host], np.int32))
+            fit = self.publication_times.fit(host, looks, rates, now / DAY_SECONDS)
+            steps += fit.steps
+            if fit.has_moved:
+                self.events.restart(host, now / DAY_SECONDS)
             if steps > MAX_PROFILE_STEPS:
                 return
 
@@ -155,7 +158,7 @@ class ForecastModel:
         begins = now / DAY_SECONDS - self.page_states.days_since_look(rows, now, never=0.0)
         ends = np.full(len(rows), now / DAY_SECONDS)
         hazards = self.events.hazards(hosts, begins, ends)
-        slopes = self.events.hazards(hosts, ends, ends + SLOPE_DAYS) / SLOPE_DAYS
+        slopes = self.events.steepest_hazards(hosts, ends)
         return np.minimum(days, np.divide(hazards, slopes, out=days.copy(), where=slopes > 0.0))
 
     def own_hazards(self, rows: NDArray[Any], gaps: FloatArray) -> FloatArray:
@@ -216,7 +219,7 @@ class ForecastModel:
         ages, hazards, event_rates = self.exposure(rows, now)
         begins = np.full(len(days), now / DAY_SECONDS)
         added = self.elapsed_days(self.page_states.host[rows], begins, begins + days)
-        return self._scores(rows, (ages + added, hazards + event_rates * days, event_rates))
+        return self._scores(rows, (ages + added, hazards + event_rates * added, event_rates))
 
     def survival(self, rows: NDArray[Any], now: float, horizons: FloatArray) -> FloatArray:
         """Return the chance that pages are unchanged since their last look, a column per horizon.
@@ -229,10 +232,11 @@ class ForecastModel:
         weights = self.posterior.posteriors(likelihood, rows, ages, prior)
         begins, hosts = np.full(len(rows), now / DAY_SECONDS), self.page_states.host[rows]
         added = [self.elapsed_days(hosts, begins, begins + horizon) for horizon in horizons]
-        days = ages[:, None] + np.stack(added, axis=1) if added else ages[:, None][:, :0]
+        added_days = np.stack(added, axis=1) if added else np.empty((len(rows), 0))
+        days = ages[:, None] + added_days
         survival = survival_of_cells(days, self.cadence.rates, weights)
         event_rates = self.counted_event_rates(rows, now)
-        return survival * np.exp(-hazards[:, None] - event_rates[:, None] * horizons)
+        return survival * np.exp(-hazards[:, None] - event_rates[:, None] * added_days)
 
     def counted_event_rates(self, rows: NDArray[Any], now: float) -> FloatArray:
         """Return the mean number of shared events a day at the hosts of pages, for forecasts."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import Float32Array, FloatArray
-from freshet.schedule.forecast_model import SLOPE_DAYS, ForecastModel
+from freshet.schedule.forecast_model import ForecastModel
 from freshet.schedule.kernels import value_bounds as kernels
 from freshet.schedule.kernels.due_pages import DueTimes
 from freshet.schedule.objectives import GROWTH_EXPONENT
@@ -92,7 +92,7 @@ def host_bounds(
     growth_days = elapsed / (
         model.publication_times.paces(hosts[:1]) if model.publication_times else 1.0
     )
-    slope = float(model.events.hazards(hosts[:1], ends[:1], ends[:1] + SLOPE_DAYS)[0]) / SLOPE_DAYS
+    slope = float(model.events.steepest_hazards(hosts[:1], ends[:1])[0])
     if slope > 0.0:
         growth_days = np.minimum(growth_days, hazards / slope)
     highest = float(bounds[best]) if best >= 0 else 0.0

@@ -14,7 +14,7 @@ from freshet.schedule.hosts.kernels.shared_events import WINDOW_DAYS
 from freshet.schedule.hosts.shared_events import SharedEvents
 
 # The prior rate counts as much as this many days of looks.
-PRIOR_DAYS = 5.0
+PRIOR_DAYS = 2.0
 
 
 def counted_event_rates(events: SharedEvents, hosts: NDArray[np.int32], day: float) -> FloatArray:
@@ -29,10 +29,11 @@ def counted_event_rates(events: SharedEvents, hosts: NDArray[np.int32], day: flo
 
 
 def _counted_rate(events: SharedEvents, host: int, day: float) -> float:
-    observed_since = events.observed_since(host)
-    if observed_since is None:
+    observation = events.observed_days(host, day)
+    if observation is None:
         return 0.0
-    days = min(max(0.0, day - observed_since), float(WINDOW_DAYS))
+    days, days_since = min(observation[0], float(WINDOW_DAYS)), observation[1]
+    day -= days_since
     ends = day - np.arange(0.0, days)
     begins = np.maximum(ends - 1.0, day - days)
     hazards = events.hazards(np.full(len(ends), host, np.int32), begins, ends)

@@ -1,7 +1,6 @@
 """The hazards of shared events in the bins of a window, a row per host that has them."""
 
 from collections.abc import Mapping
-from math import floor
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,8 @@ from freshet.schedule.hosts.kernels.shared_events import BIN_COUNT, BINS_PER_DAY
 TABLE_COLUMNS = {
     "first_bin": ColumnSpec(np.float64),
     "observed_since": ColumnSpec(np.float32),
+    "older_events": ColumnSpec(np.float32),
+    "older_days": ColumnSpec(np.float32),
     "is_fitted": ColumnSpec(np.bool_),
     "hazard": ColumnSpec(np.float32, width=BIN_COUNT + 1),
     "unconfirmed": ColumnSpec(np.float32, width=BIN_COUNT + 1),
@@ -53,23 +54,23 @@ class HazardTables:
         tables = EventTables(*(self._tables[name] for name in EventTables._fields))
         return tables, CarriedLooks(self._carried["events"], self._carried["exposure"])
 
-    def add(self, event_rates: Float32Array, now: float) -> IndexArray:
+    def add(self, event_rates: Float32Array, now: FloatArray) -> IndexArray:
         """Add tables with nothing learned for hosts with these mean rates; return their rows."""
         count = len(self)
         self._tables.append_rows(len(event_rates))
         tables = np.arange(count, len(self), dtype=np.int32)
-        self._begin(tables, event_rates, now)
+        self.begin(tables, event_rates, now)
         return tables
 
-    def move_windows(self, tables: IndexArray, event_rates: Float32Array, now: float) -> None:
+    def move_windows(self, tables: IndexArray, event_rates: Float32Array, now: FloatArray) -> None:
         """Move the windows of tables so that they end with the bin of now.
 
         A window more than a day ahead of now shows that the clock was set back; it is begun anew.
         """
-        first_bin = float(floor(now * BINS_PER_DAY) + 1 - BIN_COUNT)
-        is_ahead = self._tables["first_bin"][tables] - first_bin > BINS_PER_DAY
-        self._begin(tables[is_ahead], event_rates[is_ahead], now)
-        event_fits.move_windows(tables, first_bin, event_rates, *self.columns())
+        first_bins = np.floor(now * BINS_PER_DAY) + 1 - BIN_COUNT
+        is_ahead = self._tables["first_bin"][tables] - first_bins > BINS_PER_DAY
+        self.begin(tables[is_ahead], event_rates[is_ahead], now[is_ahead])
+        event_fits.move_windows(tables, first_bins, event_rates, *self.columns())
 
     def make_room_for_carried(self, tables: IndexArray) -> None:
         """Give the tables that have none a row for carried looks."""
@@ -95,13 +96,14 @@ class HazardTables:
         self._tables.restore({name: state[f"event_tables_{name}"] for name in TABLE_COLUMNS})
         self._carried.restore({name: state[f"event_carried_{name}"] for name in CARRIED_COLUMNS})
 
-    def _begin(
-        self, tables: IndexArray, event_rates: FloatArray | Float32Array, now: float
+    def begin(
+        self, tables: IndexArray, event_rates: FloatArray | Float32Array, now: FloatArray
     ) -> None:
         """Set the windows of tables to end with the bin of now, with nothing learned."""
-        self._tables["first_bin"][tables] = floor(now * BINS_PER_DAY) + 1 - BIN_COUNT
+        self._tables["first_bin"][tables] = np.floor(now * BINS_PER_DAY) + 1 - BIN_COUNT
         self._tables["observed_since"][tables] = now
-        self._tables["is_fitted"][tables] = False
+        for column in ("older_events", "older_days", "is_fitted"):
+            self._tables[column][tables] = 0
         hazards = np.arange(BIN_COUNT + 1) * (event_rates[:, np.newaxis] / BINS_PER_DAY)
         for column in ("hazard", "unconfirmed"):
             self._tables[column][tables] = hazards

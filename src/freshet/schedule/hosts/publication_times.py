@@ -4,38 +4,66 @@ A site that publishes at noon changes nothing for the rest of the day. Where the
 of a host show such hours, time passes for them by a profile of the week: fast while the site
 publishes, slowly otherwise. Ages and gaps by this profile take the place of calendar days in the
 forecast, so that a page is looked at after the hour of publication, not before.
+
+A profile is used once it has forecast looks better than even times did, each time before it was
+fitted to them. One event that changed many pages is no such profile.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from freshet.core.tables import DAY_SECONDS
+from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import Float32Array, FloatArray, IndexArray
 from freshet.schedule.columns import (
     NOT_FOUND,
     ColumnSpec,
     GrowableColumns,
 )
+from freshet.schedule.hosts.event_columns import MIN_SHORT_CHANGES, SHORT_GAP_DAYS
 from freshet.schedule.hosts.kernels import publication_times as kernels
-from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS, WEEK_DAYS, WEEK_HOURS
-from freshet.schedule.hosts.shared_events import MIN_SHORT_CHANGES, SHORT_GAP_DAYS
+from freshet.schedule.hosts.kernels.publication_times import (
+    ALL_TIMES,
+    DAY_HOURS,
+    FACTOR_COUNT,
+    WEEK_HOURS,
+)
 from freshet.schedule.page_states import LookBatch
 
-FIT_STEPS, FIRST_FIT_STEPS = 2, 10
+FIT_STEPS = 4
 FIT_INTERVAL_DAYS = 0.25
-# Hours and weekdays are used if they make the looks so much likelier, in natural logarithms.
-MIN_HOURS_GAIN, MIN_DAYS_GAIN = 20.0, 10.0
+# Hours and weekdays are used if they have made new looks so much likelier, in natural logarithms.
+# The looks of a few hours count for little together, least for weekdays: they may have seen the
+# same event, or the same day without one.
+MIN_HOURS_GAIN, MIN_DAYS_GAIN, MAX_GAIN = 6.0, 10.0, 20.0
+MAX_STEP_GAINS, MAX_STEP_LOSS = np.array([3.0, 0.5]), 3.0
+# A history that is learned at once is fitted in so many parts at most.
+MAX_PARTS = 64
+# A profile has moved if its readings have, by so much in the mean over the week.
+MOVED_DAYS = 0.05
+# Earlier looks are carried as sums, which fade.
+RECENT_LOOKS, DAILY_RETENTION = 128, 0.98
 HOST_COLUMNS = {"profile": ColumnSpec(np.int32, NOT_FOUND)}
 PROFILE_COLUMNS = {
     "fitted_at": ColumnSpec(np.float64, -np.inf),
-    "hour_factors": ColumnSpec(np.float32, 1.0, width=DAY_HOURS),
-    "day_factors": ColumnSpec(np.float32, 1.0, width=WEEK_DAYS),
+    "carried_until": ColumnSpec(np.float64, -np.inf),
+    "factors": ColumnSpec(np.float32, 1.0, width=FACTOR_COUNT),
+    "sums": ColumnSpec(np.float32, width=2 * FACTOR_COUNT),
+    "gains": ColumnSpec(np.float32, width=2),
     "reading": ColumnSpec(np.float32, width=WEEK_HOURS + 1),
     "pace": ColumnSpec(np.float32, 1.0),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileFit:
+    """The number of steps through single looks, and whether the profile is now quite different."""
+
+    steps: int
+    has_moved: bool
 
 
 class PublicationTimes:
@@ -56,8 +84,16 @@ class PublicationTimes:
 
     def elapsed_days(self, hosts: IndexArray, begins: FloatArray, ends: FloatArray) -> FloatArray:
         """Return the days between two times by the profile of each host."""
+        if not len(self._profiles):
+            return ends - begins
         profiles = (self._hosts["profile"], self._profiles["reading"])
         return kernels.elapsed_days(begins, ends, hosts, profiles)
+
+    def host_days(self, hosts: NDArray[Any], times: FloatArray) -> FloatArray:
+        """Return times in days by the profile of each host; those of an even host stay the same."""
+        if not len(self._profiles):
+            return times
+        return kernels.host_days(times, hosts, (self._hosts["profile"], self._profiles["reading"]))
 
     def paces(self, hosts: IndexArray) -> FloatArray | float:
         """Return how many times faster than the calendar each host's time passes at most."""
@@ -78,29 +114,72 @@ class PublicationTimes:
         order = np.argsort(fitted_at[is_due], kind="stable")
         return hosts[is_due][order]
 
-    def fit(self, host: int, looks: LookBatch, rates: FloatArray, now: float) -> int:
+    def fit(self, host: int, looks: LookBatch, rates: FloatArray, now: float) -> ProfileFit:
         """Fit the profile of a host to measured looks, given the rates of their pages.
 
         Only looks soon after the previous one are used: longer gaps cover every hour about equally
-        often. Times are in days. Returns the number of steps through single looks.
+        often. New looks first judge the profile of the fit before. Times are in days.
         """
-        used = (looks.gap_days > 0) & (looks.gap_days <= SHORT_GAP_DAYS)
+        is_used = (looks.gap_days > 0) & (looks.gap_days <= SHORT_GAP_DAYS)
+        used = np.flatnonzero(is_used)[np.argsort(looks.times[is_used], kind="stable")]
+        ends = looks.times[used] / DAY_SECONDS
+        begins, changed = ends - looks.gap_days[used], looks.changed[used]
+        columns = (begins, ends, changed, rates[used], _weekday_weight(ends, changed))
         row = int(self._hosts["profile"][host])
-        steps = FIRST_FIT_STEPS if row == NOT_FOUND else FIT_STEPS
         if row == NOT_FOUND:
             row = len(self._profiles)
             self._profiles.append_rows(1)
             self._hosts["profile"][host] = row
-            self._profiles["reading"][row, 0] = 0.0
-        ends = looks.times[used] / DAY_SECONDS
-        columns = (ends - looks.gap_days[used], ends, looks.changed[used], rates[used])
-        factors = (self._profiles["hour_factors"][row], self._profiles["day_factors"][row])
-        kernels.fit_profile(columns, factors, steps)
-        kernels.fill_profile(self._profiles["reading"][row], _supported(columns, factors))
-        hours = np.diff(self._profiles["reading"][row])
+            self._profiles["reading"][row] = np.arange(WEEK_HOURS + 1) / DAY_HOURS
+        first_new = int(np.searchsorted(ends, self._begin_fit(row, now), side="right"))
+        steps = 0
+        for stop in _part_ends(ends, first_new):
+            steps += self._fit_part(row, columns, (first_new, stop))
+            first_new = stop
+        reading = self._profiles["reading"][row]
+        old_reading = reading.copy()
+        kernels.fill_profile(reading, self._supported_factors(row))
+        has_moved = bool(np.abs(reading - old_reading).mean() > MOVED_DAYS)
+        hours = np.diff(reading)
         self._profiles["pace"][row] = max(1.0, float(hours.max()) * DAY_HOURS)
-        self._profiles["fitted_at"][row] = now
-        return steps * len(ends)
+        return ProfileFit(steps, has_moved)
+
+    def _begin_fit(self, row: int, now: float) -> float:
+        """Let earlier sums of a profile fade, and return the time of the fit before."""
+        profiles = self._profiles
+        fitted_at = min(float(profiles["fitted_at"][row]), now)
+        profiles["carried_until"][row] = min(float(profiles["carried_until"][row]), now)
+        profiles["sums"][row] *= DAILY_RETENTION ** (now - fitted_at)
+        profiles["fitted_at"][row] = now
+        return fitted_at
+
+    def _fit_part(self, row: int, looks: kernels.ProfileLooks, new: tuple[int, int]) -> int:
+        """Judge a profile by new looks, then fit it to them too; return the number of steps."""
+        (first_new, stop), profiles = new, self._profiles
+        factors, sums = profiles["factors"][row], profiles["sums"][row].reshape(2, -1)
+        gains = kernels.profile_gains(_slice(looks, first_new, stop), factors)
+        gains = np.clip(gains, -MAX_STEP_LOSS, MAX_STEP_GAINS)
+        profiles["gains"][row] = np.clip(profiles["gains"][row] + gains, -MAX_GAIN, MAX_GAIN)
+        first = int(np.searchsorted(looks[1], profiles["carried_until"][row], side="right"))
+        if stop - RECENT_LOOKS > first:
+            totals = sums.astype(np.float64)
+            kernels.add_looks(_slice(looks, first, stop - RECENT_LOOKS), factors, totals)
+            sums[:] = totals
+            first = stop - RECENT_LOOKS
+            profiles["carried_until"][row] = looks[1][first - 1]
+        kernels.fit_profile(_slice(looks, first, stop), factors, sums, FIT_STEPS)
+        return FIT_STEPS * (stop - first)
+
+    def _supported_factors(self, row: int) -> tuple[Float32Array, Float32Array]:
+        """Return the factors of hours and weekdays that looks support; the others are even."""
+        factors = self._profiles["factors"][row]
+        hours_gain, days_gain = self._profiles["gains"][row].tolist()
+        hours, days = factors[:DAY_HOURS].copy(), factors[DAY_HOURS:ALL_TIMES].copy()
+        if hours_gain < MIN_HOURS_GAIN:
+            hours[:] = 1.0
+        if days_gain < MIN_DAYS_GAIN:
+            days[:] = 1.0
+        return hours, days
 
     def profile(self, host: int) -> FloatArray | None:
         """Return the hazard of a host in every hour of the week relative to the mean, if known."""
@@ -127,15 +206,23 @@ class PublicationTimes:
         self._profiles.restore(columns)
 
 
-def _supported(
-    looks: kernels.ProfileLooks, factors: tuple[Float32Array, Float32Array]
-) -> tuple[Float32Array, Float32Array]:
-    """Return the factors that the looks support; the others are even."""
-    even_hours, even_days = np.ones(DAY_HOURS, np.float32), np.ones(WEEK_DAYS, np.float32)
-    hours, days = factors
-    even = kernels.log_likelihood(looks, (even_hours, even_days))
-    by_hour = kernels.log_likelihood(looks, (hours, even_days))
-    hours = hours if by_hour - even > MIN_HOURS_GAIN else even_hours
-    by_day = kernels.log_likelihood(looks, (hours, days))
-    is_supported = by_day - max(by_hour if hours is factors[0] else even, even) > MIN_DAYS_GAIN
-    return hours, days if is_supported else even_days
+def _part_ends(ends: FloatArray, first_new: int) -> list[int]:
+    """Return where parts of new looks end: those of a few hours each, fewer parts if many."""
+    periods = np.floor(ends[first_new:] / FIT_INTERVAL_DAYS)
+    stops = first_new + 1 + np.flatnonzero(np.diff(periods, append=np.inf))
+    return [int(part[-1]) for part in np.array_split(stops, MAX_PARTS) if len(part)]
+
+
+def _slice(looks: kernels.ProfileLooks, start: int, stop: int) -> kernels.ProfileLooks:
+    begins, ends, changed, rates, day_weight = looks
+    part = slice(start, stop)
+    return begins[part], ends[part], changed[part], rates[part], day_weight
+
+
+def _weekday_weight(ends: FloatArray, changed: BoolArray) -> float:
+    """Return the weight of looks for weekdays: the changes of a day count as one at most.
+
+    Pages that change on the same day may do so together, which says little about other weeks.
+    """
+    days = len(np.unique(np.floor(ends)))
+    return min(1.0, days / max(1, int(np.count_nonzero(changed))))

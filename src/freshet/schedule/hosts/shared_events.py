@@ -4,7 +4,8 @@ A release of a documentation site or a new template changes pages that hardly ch
 host with enough pages has a hazard of shared events in bins of half a day, fitted to the looks at
 its pages by expectation maximisation, jointly with the pages' own rates. It is used twice: a change
 that a shared event explains counts less for the page's own rate, and pages that were not looked at
-since the event are known to be stale.
+since the event are known to be stale. Days are by the publication times of the host, so that an
+event is expected at the hours at which its pages change.
 
 The looks of a host are a linked list, newest first, bounded by the number of its pages; older looks
 are carried as sums. So a host is fitted again in a time that depends on its own pages only.
@@ -19,22 +20,28 @@ from numpy.typing import NDArray
 from freshet.core.tables import DAY_SECONDS, BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import NOT_FOUND, SPARE_DIVISOR, GrowableColumns
-from freshet.schedule.hosts.event_columns import HOST_COLUMNS, INITIAL_EVENT_RATE, LOOK_COLUMNS
+from freshet.schedule.hosts.event_columns import (
+    HOST_COLUMNS,
+    INITIAL_EVENT_DAYS,
+    INITIAL_EVENT_RATE,
+    LOOK_COLUMNS,
+    SHORT_GAP_DAYS,
+)
 from freshet.schedule.hosts.hazard_corrections import HazardCorrections
-from freshet.schedule.hosts.hazard_tables import CARRIED_COLUMNS, TABLE_COLUMNS, HazardTables
+from freshet.schedule.hosts.hazard_tables import CARRIED_COLUMNS, TABLE_COLUMNS
+from freshet.schedule.hosts.host_hazards import HostHazards
 from freshet.schedule.hosts.kernels import event_fits, event_looks
 from freshet.schedule.hosts.kernels import shared_events as kernels
+from freshet.schedule.hosts.kernels.shared_events import BINS_PER_DAY
+from freshet.schedule.hosts.publication_times import PublicationTimes
 from freshet.schedule.page_states import LookBatch, PageStates
 
 MIN_HOST_PAGES = 8
-# Looks after at most so many days tell at which hours the pages of a host change.
-SHORT_GAP_DAYS = 3.0
-INITIAL_EVENT_DAYS = 30.0
 # A table that is fitted for the first time, as after a restart, takes more steps.
 FIT_STEPS, FIRST_FIT_STEPS = 2, 20
 MIN_STORED_LOOKS, MAX_STORED_LOOKS, LOOKS_PER_PAGE = 64, 2048, 2
-# A host with so many changes after short gaps keeps more looks, which show its hours.
-MIN_SHORT_CHANGES, MIN_ACTIVE_LOOKS = 16, 256
+# A host with many changes after short gaps keeps more looks, which show its hours.
+MIN_ACTIVE_CHANGES, MIN_ACTIVE_LOOKS = 16, 256
 # A host with at most this many looks is fitted again after every change that is found.
 PROMPT_FIT_LOOKS, PROMPT_FIT_SHARE = 512, 64
 # A hazard that moved by less than this changes no forecast noticeably.
@@ -57,16 +64,14 @@ LOOK_BYTES, TABLE_BYTES = (
 )
 
 OwnHazards = Callable[[NDArray[Any], FloatArray], FloatArray]
-ElapsedDays = Callable[[IndexArray, FloatArray, FloatArray], FloatArray]
 
 
-class SharedEvents:
+class SharedEvents(HostHazards):
     """The hazard of shared events of every host, and the looks it is fitted to."""
 
-    def __init__(self) -> None:
+    def __init__(self, publication_times: PublicationTimes) -> None:
+        super().__init__(publication_times)
         self._looks = GrowableColumns(LOOK_COLUMNS)
-        self._hosts = GrowableColumns(HOST_COLUMNS)
-        self._tables = HazardTables()
         self._dropped_looks = 0
         self._least_pages, self._counted_pages = MIN_HOST_PAGES, 0
 
@@ -92,25 +97,6 @@ class SharedEvents:
         pages = np.bincount(states.host, minlength=len(self._hosts))
         self._hosts["pages"][:] = pages
         self._limit_memory(states)
-
-    def event_rates(self, hosts: IndexArray) -> FloatArray:
-        """Return the mean hazard of shared events per day, 0 for hosts without a table."""
-        return kernels.event_rates_of(hosts, self._hosts["table"], self._hosts["event_rate"])
-
-    def hazards(self, hosts: IndexArray, begins: FloatArray, ends: FloatArray) -> FloatArray:
-        """Return the hazard of shared events between two times in days, for every entry."""
-        return self._hazards("hazard", hosts, begins, ends)
-
-    def unconfirmed_hazards(
-        self, hosts: IndexArray, begins: FloatArray, ends: FloatArray
-    ) -> FloatArray:
-        """Return the part of the hazard that few looks have confirmed or ruled out."""
-        return self._hazards("unconfirmed", hosts, begins, ends)
-
-    def observed_since(self, host: int) -> float | None:
-        """Return the day from which looks tell of a host's events; None if it has no table."""
-        table = self._hosts["table"][host]
-        return None if table == NOT_FOUND else float(self._tables["observed_since"][table])
 
     @property
     def table_rows(self) -> IndexArray:
@@ -191,48 +177,43 @@ class SharedEvents:
         return np.sort(hosts[order[looks - stored[order] < MAX_FITTED_LOOKS]])
 
     def fit(
-        self,
-        hosts: NDArray[np.intp],
-        now: float,
-        own_hazards: OwnHazards,
-        elapsed_days: ElapsedDays,
+        self, hosts: NDArray[np.intp], now: float, own_hazards: OwnHazards
     ) -> Iterator[HazardCorrections]:
         """Fit the hazards of hosts, many at a time; yield the looks whose hazard has changed.
 
-        ``own_hazards`` returns the hazard of pages' own changes within gaps, ``elapsed_days`` the
-        days between two times by the publication times of hosts.
+        ``own_hazards`` returns the hazard of pages' own changes within gaps by publication times.
         """
-        new_hosts = hosts[self._hosts["table"][hosts] == NOT_FOUND]
-        self._hosts["table"][new_hosts] = self._tables.add(
-            self._hosts["event_rate"][new_hosts], now
+        days = self._publication_times.host_days(hosts, np.full(len(hosts), now))
+        is_new = self._hosts["table"][hosts] == NOT_FOUND
+        self._hosts["table"][hosts[is_new]] = self._tables.add(
+            self._hosts["event_rate"][hosts[is_new]], days[is_new]
         )
         tables, event_rates = self._hosts["table"][hosts], self._hosts["event_rate"][hosts]
-        self._tables.move_windows(tables, event_rates, now)
+        self._tables.move_windows(tables, event_rates, days)
         looks = np.cumsum(self._hosts["stored"][hosts])
         block_ends = np.searchsorted(looks, np.arange(0, looks[-1:].sum(), LOOKS_AT_ONCE))
-        for block in np.split(hosts, np.unique(block_ends)):
+        for block in np.split(np.arange(len(hosts)), np.unique(block_ends)):
             if len(block):
-                looked_hosts, looks = self._fit_block(block, now, own_hazards)
-                yield self._corrections(looked_hosts, looks, elapsed_days)
+                yield self._corrections(*self._fit_block(hosts[block], days[block], own_hazards))
 
     def _fit_block(
-        self, hosts: NDArray[np.intp], now: float, own_hazards: OwnHazards
+        self, hosts: NDArray[np.intp], now: FloatArray, own_hazards: OwnHazards
     ) -> tuple[IndexArray, IndexArray]:
         """Fit the hazards of some hosts; return the hosts and looks of those with clear events."""
         tables = self._hosts["table"][hosts]
         kept, kept_starts, older, older_starts = self._walk(hosts)
         self._tables.make_room_for_carried(tables[np.diff(older_starts) > 0])
         looks = (
-            self._in_bins(kept, np.repeat(tables, np.diff(kept_starts)), own_hazards),
-            self._in_bins(older, np.repeat(tables, np.diff(older_starts)), own_hazards),
+            self._in_bins(kept, np.repeat(hosts, np.diff(kept_starts)), own_hazards),
+            self._in_bins(older, np.repeat(hosts, np.diff(older_starts)), own_hazards),
         )
-        event_rates = self._hosts["event_rate"][hosts]
+        rates = (self._hosts["event_rate"][hosts], self._hosts["event_days"][hosts])
         steps = (FIT_STEPS, FIRST_FIT_STEPS)
         options = event_fits.FitOptions(now, *steps, INITIAL_EVENT_RATE, INITIAL_EVENT_DAYS)
         spans = (kept_starts, older_starts)
         columns = self._tables.columns()
-        gains = event_fits.fit_hosts(tables, spans, looks, event_rates, columns, options)
-        self._hosts["event_rate"][hosts] = event_rates
+        gains = event_fits.fit_hosts(tables, spans, looks, rates, columns, options)
+        self._hosts["event_rate"][hosts], self._hosts["event_days"][hosts] = rates
         self._hosts["new_looks"][hosts] = 0
         self._hosts["has_new_change"][hosts] = False
         if len(older):
@@ -240,6 +221,15 @@ class SharedEvents:
         is_clear = np.repeat(gains >= MIN_CLEAR_GAIN, np.diff(kept_starts))
         looked_hosts = np.repeat(hosts.astype(np.int32), np.diff(kept_starts))
         return looked_hosts[is_clear], kept[is_clear]
+
+    def restart(self, host: int, now: float) -> None:
+        """Forget the hazards of a host whose publication times have moved; it is fitted anew."""
+        tables = self._hosts["table"][host : host + 1]
+        if tables[0] != NOT_FOUND:
+            hosts, rates = np.array([host], np.int32), self._hosts["event_rate"][host : host + 1]
+            days = self._publication_times.host_days(hosts, np.array([now]))
+            self._tables.begin(tables, rates, days)
+            self._hosts["new_looks"][host] += 1
 
     def compact(self) -> None:
         """Free the memory of looks that are no longer stored, if there are many."""
@@ -285,12 +275,6 @@ class SharedEvents:
         self._least_pages = int(state["event_least_pages"])
         self._counted_pages = int(state["event_counted_pages"])
 
-    def _hazards(
-        self, column: str, hosts: IndexArray, begins: FloatArray, ends: FloatArray
-    ) -> FloatArray:
-        tables = (self._hosts["table"], self._tables["first_bin"], self._tables[column])
-        return kernels.hazards_between(begins, ends, hosts, tables, self._hosts["event_rate"])
-
     def _limit_memory(self, states: PageStates) -> None:
         """Set the least number of pages of hosts with shared events so that memory is bounded."""
         self._counted_pages = len(states)
@@ -319,7 +303,7 @@ class SharedEvents:
     def _look_limits(self, hosts: NDArray[Any]) -> IndexArray:
         """Return how many looks of each host are stored at most."""
         pages = LOOKS_PER_PAGE * self._hosts["pages"][hosts]
-        is_active = self._hosts["short_changes"][hosts] >= MIN_SHORT_CHANGES
+        is_active = self._hosts["short_changes"][hosts] >= MIN_ACTIVE_CHANGES
         fewest = np.where(is_active, MIN_ACTIVE_LOOKS, MIN_STORED_LOOKS)
         limits: IndexArray = np.clip(pages, fewest, MAX_STORED_LOOKS).astype(np.int32)
         return limits
@@ -334,19 +318,19 @@ class SharedEvents:
         )
 
     def _in_bins(
-        self, looks: IndexArray, tables: IndexArray, own_hazards: OwnHazards
+        self, looks: IndexArray, hosts: NDArray[np.intp], own_hazards: OwnHazards
     ) -> tuple[FloatArray, FloatArray, BoolArray, FloatArray]:
         """Return looks with their times in bins from the start of the window.
 
         The hazards of own changes are those of looks that found a change.
         """
-        columns = (self._looks["end"], self._looks["gap"], self._looks["changed"])
-        begins, ends, changed = event_looks.looks_in_bins(
-            looks, tables, columns, self._tables["first_bin"]
-        )
-        found, hazards = looks[changed], np.zeros(len(looks))
-        gaps = self._looks["gap"][found].astype(np.float64)
-        hazards[changed] = own_hazards(self._looks["row"][found], gaps)
+        ends, changed = self._looks["end"][looks].astype(np.float64), self._looks["changed"][looks]
+        begins = self._publication_times.host_days(hosts, ends - self._looks["gap"][looks])
+        ends = self._publication_times.host_days(hosts, ends)
+        hazards, gaps = np.zeros(len(looks)), ends[changed] - begins[changed]
+        hazards[changed] = own_hazards(self._looks["row"][looks[changed]], gaps)
+        first_bins = self._tables["first_bin"][self._hosts["table"][hosts]]
+        begins, ends = begins * BINS_PER_DAY - first_bins, ends * BINS_PER_DAY - first_bins
         return begins, ends, changed, hazards
 
     def _drop(
@@ -362,9 +346,7 @@ class SharedEvents:
         self._hosts["stored"][hosts] = kept_counts
         self._dropped_looks += len(older)
 
-    def _corrections(
-        self, hosts: IndexArray, looks: IndexArray, elapsed_days: ElapsedDays
-    ) -> HazardCorrections:
+    def _corrections(self, hosts: IndexArray, looks: IndexArray) -> HazardCorrections:
         """Return the looks with a change whose hazard has moved, and store the new hazard."""
         ends = self._looks["end"][looks].astype(np.float64)
         gaps, changed = self._looks["gap"][looks], self._looks["changed"][looks]
@@ -377,7 +359,8 @@ class SharedEvents:
         has_moved[hosts[moved]] = True
         related = np.flatnonzero(has_moved[hosts])
         rows, moved, ends = self._looks["row"][looks[related]], moved[related], ends[related]
-        elapsed = elapsed_days(hosts[related], ends - gaps[related], ends)
+        begins = ends - gaps[related]
+        elapsed = self._publication_times.elapsed_days(hosts[related], begins, ends)
         times = (ends * TIME_STEPS_PER_DAY).astype(np.int64)
         order = np.argsort((rows.astype(np.int64) << 32) + times)
         faded_days = kernels.later_gaps(rows, order, elapsed)

@@ -18,12 +18,20 @@ from freshet.schedule.hosts.kernels.shared_events import (
     shift_table,
 )
 
+# The share of earlier events and days that remains after a day.
+OLDER_RETENTION = 0.995
+
 
 class EventTables(NamedTuple):
-    """The columns of the tables of hazards; ``carried`` is a row of the carried looks, or -1."""
+    """The columns of the tables of hazards; ``carried`` is a row of the carried looks, or -1.
+
+    Older events and days are those before the window; they fade.
+    """
 
     first_bin: FloatArray
     observed_since: Float32Array
+    older_events: Float32Array
+    older_days: Float32Array
     is_fitted: NDArray[np.bool_]
     hazard: Float32Array
     unconfirmed: Float32Array
@@ -38,9 +46,9 @@ class CarriedLooks(NamedTuple):
 
 
 class FitOptions(NamedTuple):
-    """Time in days, numbers of steps, and how the mean rate of events begins."""
+    """Time at each host in days, numbers of steps, and how the mean rate of events begins."""
 
-    now: float
+    now: FloatArray
     steps: int
     first_steps: int
     initial_rate: float
@@ -81,24 +89,44 @@ def walk_hosts(
 @njit(cache=True, nogil=True)
 def move_windows(
     table_rows: IndexArray,
-    first_bin: float,
+    first_bins: FloatArray,
     event_rates: Float32Array,
     tables: EventTables,
     carried: CarriedLooks,
 ) -> None:
-    """Move the windows of tables forward so that they begin with a bin."""
+    """Move the windows of tables forward so that each begins with a bin."""
     nothing = np.zeros(BIN_COUNT, np.float32)
     for index in range(len(table_rows)):
         table = table_rows[index]
-        bins = int(first_bin - tables.first_bin[table])
+        bins = int(first_bins[index] - tables.first_bin[table])
         if bins > 0:
+            add_older_bins(tables, table, bins)
             hazards = (tables.hazard[table], tables.unconfirmed[table])
             sums = (nothing, nothing)
             if tables.carried[table] >= 0:
                 row = tables.carried[table]
                 sums = (carried.events[row], carried.exposure[row])
             shift_table(hazards, sums, bins, event_rates[index] / BINS_PER_DAY)
-            tables.first_bin[table] = first_bin
+            tables.first_bin[table] = first_bins[index]
+
+
+@njit(cache=True)
+def add_older_bins(tables: EventTables, table: int, bins: int) -> None:
+    """Add the events of bins that leave the window, and the days that looks covered, to older ones.
+
+    The part of a hazard that no look confirms is no event, and its time was not covered.
+    """
+    hazard, unconfirmed = tables.hazard[table], tables.unconfirmed[table]
+    events, days = 0.0, 0.0
+    for index in range(min(bins, BIN_COUNT)):
+        bin_hazard = hazard[index + 1] - hazard[index]
+        covered = bin_hazard - (unconfirmed[index + 1] - unconfirmed[index])
+        if bin_hazard > 0.0 and covered > 0.0:
+            events += covered
+            days += covered / bin_hazard / BINS_PER_DAY
+    retention = OLDER_RETENTION ** (bins / BINS_PER_DAY)
+    tables.older_events[table] = retention * tables.older_events[table] + events
+    tables.older_days[table] = retention * tables.older_days[table] + days
 
 
 @njit(cache=True, nogil=True)
@@ -106,18 +134,19 @@ def fit_hosts(
     table_rows: IndexArray,
     spans: tuple[NDArray[np.int64], NDArray[np.int64]],
     looks: tuple[HostLooks, HostLooks],
-    event_rates: Float32Array,
+    rates: tuple[Float32Array, Float32Array],
     columns: tuple[EventTables, CarriedLooks],
     options: FitOptions,
 ) -> FloatArray:
     """Fit the hazards of hosts to their looks, and update their mean rates of events.
 
+    ``rates`` are the mean rates and the days that they are taken over, which are updated too.
     ``spans`` and ``looks`` are those of the looks that stay and of older ones, which are carried
     from now on. A host without changes needs only one step. The result is by how much the hazards
     raise the log-likelihood of each host's looks.
     """
     (kept_starts, older_starts), (kept, older) = spans, looks
-    tables, carried = columns
+    (tables, carried), (event_rates, event_days) = columns, rates
     nothing, gains = np.zeros(BIN_COUNT, np.float32), np.zeros(len(table_rows))
     for index in range(len(table_rows)):
         table, event_rate = table_rows[index], float(event_rates[index])
@@ -137,7 +166,9 @@ def fit_hosts(
         fit_hazards(host_looks, sums, (hazard, tables.unconfirmed[table]), event_rate, steps)
         tables.is_fitted[table] = True
         gains[index] = log_likelihood_gain(host_looks, hazard, event_rate / BINS_PER_DAY)
-        event_rates[index] = mean_event_rate(tables, table, event_rate, options)
+        event_rates[index], event_days[index] = mean_event_rate(
+            tables, table, (event_rate, options.now[index]), options
+        )
     return gains
 
 
@@ -158,10 +189,10 @@ def earliest(begins: FloatArray, initial: float) -> float:
 
 @njit(cache=True)
 def mean_event_rate(
-    tables: EventTables, table: int, event_rate: float, options: FitOptions
-) -> float:
-    """Return the mean hazard per day, from the hazards of the window that were observed."""
-    now, first_bin = options.now, tables.first_bin[table]
+    tables: EventTables, table: int, rate_now: tuple[float, float], options: FitOptions
+) -> tuple[float, float]:
+    """Return the mean hazard per day, from the hazards that were observed, and the days."""
+    (event_rate, now), first_bin = rate_now, tables.first_bin[table]
     window_start = first_bin / BINS_PER_DAY
     days = now - max(window_start, min(float(tables.observed_since[table]), now))
     end, begin = now * BINS_PER_DAY - first_bin, (now - days) * BINS_PER_DAY - first_bin
@@ -170,5 +201,6 @@ def mean_event_rate(
         per_bin, hazard = event_rate / BINS_PER_DAY, tables.hazard[table]
         reading = hazard_reading(hazard, end, per_bin) - hazard_reading(hazard, begin, per_bin)
         observed = max(0.0, reading)
-    total = options.initial_days * options.initial_rate + observed
-    return float(total / (options.initial_days + days))
+    total = options.initial_days * options.initial_rate + observed + tables.older_events[table]
+    days += options.initial_days + tables.older_days[table]
+    return total / days, days

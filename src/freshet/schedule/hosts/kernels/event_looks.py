@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import Float32Array, FloatArray, IndexArray
-from freshet.schedule.hosts.kernels.shared_events import BINS_PER_DAY
 
 LookColumns = tuple[IndexArray, Float32Array, Float32Array, NDArray[np.bool_], Float32Array]
 
@@ -66,22 +65,3 @@ def store_looks(
         stored[host] += 1
         new_looks[host] += 1
         has_new_change[host] |= changed[look]
-
-
-@njit(cache=True, nogil=True)
-def looks_in_bins(
-    looks: IndexArray,
-    tables: IndexArray,
-    columns: tuple[Float32Array, Float32Array, NDArray[np.bool_]],
-    first_bins: FloatArray,
-) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """Return begin and end of looks in bins from the start of their table's window, and changes."""
-    days, gaps, has_changed = columns
-    begins, ends = np.empty(len(looks)), np.empty(len(looks))
-    changed = np.empty(len(looks), np.bool_)
-    for index in range(len(looks)):
-        look = looks[index]
-        ends[index] = days[look] * BINS_PER_DAY - first_bins[tables[index]]
-        begins[index] = ends[index] - gaps[look] * BINS_PER_DAY
-        changed[index] = has_changed[look]
-    return begins, ends, changed

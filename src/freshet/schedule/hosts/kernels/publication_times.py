@@ -14,11 +14,14 @@ from freshet.core.types import Float32Array, FloatArray, IndexArray
 
 DAY_HOURS, WEEK_DAYS = 24, 7
 WEEK_HOURS = DAY_HOURS * WEEK_DAYS
+# A row of sums has the hours of the day, then the weekdays, then all times together.
+FACTOR_COUNT = DAY_HOURS + WEEK_DAYS + 1
+ALL_TIMES = FACTOR_COUNT - 1
 # The prior of each hour and weekday weighs as much as this many changes.
-PRIOR_CHANGES = 1.0
+PRIOR_HOUR_CHANGES, PRIOR_DAY_CHANGES = 0.05, 1.0
 MIN_PASSED_DAYS, SERIES_HAZARD, OUTLIER_CHANCE = 1e-6, 1e-3, 1e-3
 
-ProfileLooks = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
+ProfileLooks = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray, float]
 
 
 @njit(cache=True)
@@ -56,6 +59,20 @@ def elapsed_days(
 
 
 @njit(cache=True, nogil=True)
+def host_days(
+    times: FloatArray, hosts: IndexArray, profiles: tuple[IndexArray, Float32Array]
+) -> FloatArray:
+    """Return the days that have passed at each host by its profile, the time itself without one."""
+    profile_rows, table = profiles
+    days = times.astype(np.float64)
+    for index in range(len(hosts)):
+        row = profile_rows[hosts[index]]
+        if row >= 0:
+            days[index] = profile_reading(table[row], times[index])
+    return days
+
+
+@njit(cache=True, nogil=True)
 def paces_of_hosts(hosts: IndexArray, profile_rows: IndexArray, paces: Float32Array) -> FloatArray:
     """Return the pace of each host's profile, 1 for hosts without one."""
     host_paces = np.ones(len(hosts))
@@ -66,26 +83,37 @@ def paces_of_hosts(hosts: IndexArray, profile_rows: IndexArray, paces: Float32Ar
 
 
 @njit(cache=True, nogil=True)
-def fit_profile(
-    looks: ProfileLooks, factors: tuple[Float32Array, Float32Array], steps: int
-) -> None:
-    """Fit the factors of hours and weekdays to looks by expectation maximisation.
+def fit_profile(looks: ProfileLooks, factors: Float32Array, sums: Float32Array, steps: int) -> None:
+    """Fit the factors of hours, of weekdays and of all times to looks by expectation maximisation.
 
-    A look has its begin, its end, whether it found a change, and the rate of its page.
+    A look has its begin, its end, whether it found a change, and the rate of its page; the last
+    part of the looks is their weight for weekdays. ``sums`` are the changes and the exposure of
+    earlier looks. The factors of weekdays have a mean of 1; those of hours include how much faster
+    than by their rates the pages change.
     """
-    hour_factors, day_factors = factors
     for _ in range(steps):
-        hours, days = np.zeros((2, DAY_HOURS)), np.zeros((2, WEEK_DAYS))
-        for look in range(len(looks[0])):
-            add_look(looks, look, factors, (hours, days))
-        update_factors(hour_factors, hours)
-        update_factors(day_factors, days)
+        totals = sums.astype(np.float64)
+        add_looks(looks, factors, totals)
+        factors[ALL_TIMES] = (1.0 + totals[0, ALL_TIMES]) / (1.0 + totals[1, ALL_TIMES])
+        for index in range(ALL_TIMES):
+            mean = factors[ALL_TIMES] if index < DAY_HOURS else 1.0
+            prior_changes = PRIOR_HOUR_CHANGES if index < DAY_HOURS else PRIOR_DAY_CHANGES
+            changes, exposure = totals[0, index], totals[1, index]
+            factors[index] = (prior_changes * mean + changes) / (prior_changes + exposure)
+        factors[DAY_HOURS:ALL_TIMES] /= factors[DAY_HOURS:ALL_TIMES].mean()
+
+
+@njit(cache=True, nogil=True)
+def add_looks(looks: ProfileLooks, factors: Float32Array, sums: FloatArray) -> None:
+    """Add the expected changes and the exposure of looks to sums."""
+    for look in range(len(looks[0])):
+        add_look(looks, look, factors, sums)
 
 
 @njit(cache=True, nogil=True)
 def log_likelihood(looks: ProfileLooks, factors: tuple[Float32Array, Float32Array]) -> float:
     """Return the log-likelihood of looks under the factors of hours and weekdays."""
-    begins, ends, changed, rates = looks
+    begins, ends, changed, rates, _ = looks
     total = 0.0
     for look in range(len(begins)):
         hazard = rates[look] * max(
@@ -93,6 +121,18 @@ def log_likelihood(looks: ProfileLooks, factors: tuple[Float32Array, Float32Arra
         )
         total += math.log(max(OUTLIER_CHANCE, -math.expm1(-hazard))) if changed[look] else -hazard
     return total
+
+
+@njit(cache=True, nogil=True)
+def profile_gains(looks: ProfileLooks, factors: Float32Array) -> FloatArray:
+    """Return by how much hours make looks likelier than even times, and weekdays in addition."""
+    even_hours = np.full(DAY_HOURS, factors[ALL_TIMES])
+    even_days = np.ones(WEEK_DAYS, np.float32)
+    hours, days = factors[:DAY_HOURS], factors[DAY_HOURS:ALL_TIMES]
+    even = log_likelihood(looks, (even_hours, even_days))
+    by_hour = log_likelihood(looks, (hours, even_days))
+    by_day = log_likelihood(looks, (hours, days))
+    return np.array([by_hour - even, looks[4] * (by_day - by_hour)])
 
 
 @njit(cache=True)
@@ -107,40 +147,28 @@ def passed_days(interval: tuple[float, float], factors: tuple[Float32Array, Floa
 
 
 @njit(cache=True)
-def update_factors(factors: Float32Array, sums: FloatArray) -> None:
-    """Compute factors from the sums of changes and exposure; their mean is 1."""
-    mean = 0.0
-    for index in range(len(factors)):
-        factors[index] = (PRIOR_CHANGES + sums[0, index]) / (PRIOR_CHANGES + sums[1, index])
-        mean += factors[index] / len(factors)
-    for index in range(len(factors)):
-        factors[index] /= mean
-
-
-@njit(cache=True)
-def add_look(
-    looks: ProfileLooks,
-    look: int,
-    factors: tuple[Float32Array, Float32Array],
-    sums: tuple[FloatArray, FloatArray],
-) -> None:
-    """Add the expected changes and the exposure of a look to the hours that it covers."""
-    begins, ends, changed, rates = looks
-    (hour_factors, day_factors), (hours, days) = factors, sums
+def add_look(looks: ProfileLooks, look: int, factors: Float32Array, sums: FloatArray) -> None:
+    """Add the expected changes and the exposure of a look to the times that it covers."""
+    begins, ends, changed, rates, day_weight = looks
+    hour_factors, day_factors = factors[:DAY_HOURS], factors[DAY_HOURS:ALL_TIMES]
     begin, end, rate = begins[look], ends[look], rates[look]
     first, stop = math.floor(begin * DAY_HOURS), math.ceil(end * DAY_HOURS)
-    events, exposed = 0.0, 1.0
+    changes_per_day, exposed, exposed_evenly = 0.0, 1.0, 1.0
     if changed[look]:
-        passed = max(MIN_PASSED_DAYS, passed_days((begin, end), factors))
-        events, exposed = 1.0 / passed, exposed_share(rate * passed)
+        passed = max(MIN_PASSED_DAYS, passed_days((begin, end), (hour_factors, day_factors)))
+        changes_per_day, exposed = 1.0 / passed, exposed_share(rate * passed)
+        exposed_evenly = exposed_share(rate * factors[ALL_TIMES] * (end - begin))
+        sums[0, ALL_TIMES] += 1.0
+    sums[1, ALL_TIMES] += exposed_evenly * rate * (end - begin)
     for number in range(first, stop):
         hour, day = number % DAY_HOURS, number // DAY_HOURS % WEEK_DAYS
         covered = overlap_days(number, begin, end)
-        changes = events * covered * hour_factors[hour] * day_factors[day]
-        hours[0, hour] += changes
-        days[0, day] += changes
-        hours[1, hour] += exposed * rate * covered * day_factors[day]
-        days[1, day] += exposed * rate * covered * hour_factors[hour]
+        changes = changes_per_day * covered * hour_factors[hour] * day_factors[day]
+        sums[0, hour] += changes
+        sums[0, DAY_HOURS + day] += day_weight * changes
+        sums[1, hour] += exposed * rate * covered * day_factors[day]
+        day_exposure = exposed * rate * covered * hour_factors[hour]
+        sums[1, DAY_HOURS + day] += day_weight * day_exposure
 
 
 @njit(cache=True)

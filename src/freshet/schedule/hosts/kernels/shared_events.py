@@ -1,5 +1,7 @@
 """Compiled loops of shared events: hazards of hosts in bins of half a day, fitted to looks.
 
+Days are by the publication times of hosts.
+
 A hazard table has a row per host: the cumulative hazard at the boundaries of the bins of a window.
 Outside the window the hazard is the host's mean event rate. Times are in days.
 """
@@ -40,26 +42,41 @@ def hazards_between(
     ends: FloatArray,
     hosts: IndexArray,
     tables: tuple[IndexArray, FloatArray, Float32Array],
-    event_rates: Float32Array,
+    rates: tuple[Float32Array, Float32Array],
 ) -> FloatArray:
     """Return the hazard of shared events of a host between two times, for every entry.
+
+    ``rates`` are the mean event rates of hosts and the days that they are taken over.
 
     ``tables`` has the table row of every host, negative if it has none, the first bin of every
     table row, and the cumulative hazards. A host without a table has no shared events.
     """
-    table_rows, first_bins, cumulative = tables
+    (table_rows, first_bins, cumulative), (event_rates, event_days) = tables, rates
     hazards = np.zeros(len(hosts))
     for index in range(len(hosts)):
         row = table_rows[hosts[index]]
         if row >= 0 and ends[index] > begins[index]:
-            per_bin = event_rates[hosts[index]] / BINS_PER_DAY
-            first_bin = first_bins[row]
-            end = hazard_reading(cumulative[row], ends[index] * BINS_PER_DAY - first_bin, per_bin)
-            begin = hazard_reading(
-                cumulative[row], begins[index] * BINS_PER_DAY - first_bin, per_bin
-            )
-            hazards[index] = max(0.0, end - begin)
+            host, table = hosts[index], cumulative[row]
+            per_bin, events = event_rates[host] / BINS_PER_DAY, event_rates[host] * event_days[host]
+            begin = begins[index] * BINS_PER_DAY - first_bins[row]
+            end = ends[index] * BINS_PER_DAY - first_bins[row]
+            begin, end = events_ahead(begin, per_bin, events), events_ahead(end, per_bin, events)
+            hazard = hazard_reading(table, end, per_bin) - hazard_reading(table, begin, per_bin)
+            hazards[index] = max(0.0, hazard)
     return hazards
+
+
+@njit(cache=True)
+def events_ahead(position: float, hazard_per_bin: float, events: float) -> float:
+    """Return a position in bins, drawn nearer if it is after the window.
+
+    The rate of a host that had few events is uncertain. If none is seen for long it was low, so
+    that the hazard grows with the logarithm of the time; ``events`` are those behind the rate.
+    """
+    ahead = position - BIN_COUNT
+    if ahead <= 0.0 or events <= 0.0:
+        return position
+    return BIN_COUNT + events / hazard_per_bin * math.log1p(ahead * hazard_per_bin / events)
 
 
 @njit(cache=True, nogil=True)
