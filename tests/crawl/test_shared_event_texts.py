@@ -134,6 +134,15 @@ def test_without_a_release_nothing_is_said_of_the_site(collection: Collection) -
     assert collection.page(url(1)).forecast().site_changes == ""
 
 
+def test_a_site_that_never_changed_is_not_said_to_change(collection: Collection) -> None:
+    with LookRecorder(collection) as recorder:
+        for days_ago in range(308, 300, -1):
+            recorder.look(days_ago, range(PAGES), "old")
+    quiet = f"no change seen at any page of this site in {7 * PAGES} compared looks"
+    assert dict(why(collection, 1).lines())["its site"] == quiet
+    assert collection.page(url(1)).forecast().site_changes == quiet
+
+
 def test_pages_that_change_on_their_own_days_are_no_shared_event(collection: Collection) -> None:
     with LookRecorder(collection) as recorder:
         for days_ago in range(14, 0, -1):

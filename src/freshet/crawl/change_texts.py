@@ -15,8 +15,10 @@ from freshet.core.local_time import format_recent
 from freshet.core.tables import PolicyExplanation, SharedEventReport
 from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS
 
-# Shared events are worth a line if they come more often than every 20 days.
-FREQUENT_EVENT_RATE = 0.05
+# Shared events are worth a line if they come more often than every 10 days.
+FREQUENT_EVENT_RATE = 0.1
+# Chances of a change that differ by less than this are not told apart.
+SAME_CHANCE = 0.1
 
 
 def regular_interval_text(rate: float) -> str:

@@ -14,6 +14,7 @@ from freshet.core.settings import Settings
 from freshet.core.tables import DAY_SECONDS, PageIdArray, PolicyExplanation, SharedEventReport
 from freshet.core.types import FloatArray, Page, Visit
 from freshet.crawl.change_texts import (
+    SAME_CHANCE,
     quiet_site_text,
     regular_interval_text,
     shared_event_text,
@@ -33,7 +34,6 @@ from freshet.schedule.policies import FORECASTING_POLICIES
 HORIZONS_DAYS = (0.0, 1 / 24, 0.25, 1.0, 7.0, 30.0)
 TOMORROW_DAYS = 1.0
 FEW_LOOKS = 4
-SAME_CHANCE = 0.1
 DEFAULT_FORECAST_POLICY = "bayes-freshness"
 LINK_OBJECTIVE = "links"
 

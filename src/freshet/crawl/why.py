@@ -15,6 +15,7 @@ from freshet.core.settings import NO_OBJECTIVE, PageSettings, planning_objective
 from freshet.core.tables import FormulaEvaluation, PolicyExplanation, SharedEventReport
 from freshet.core.types import Page, Visit
 from freshet.crawl.change_texts import (
+    SAME_CHANCE,
     has_frequent_events,
     link_rate_text,
     page_changes_text,
@@ -308,7 +309,7 @@ def _forecast_lines(explanation: PolicyExplanation, now: datetime) -> Iterator[t
     texts = [shared_event_text(event, now)] if event is not None else []
     if has_frequent_events(explanation) and (event is None or event.is_seen):
         texts.append(site_changes_text(explanation.event_rate or 0.0))
-    if explanation.host_changes == 0:
+    if explanation.host_changes == 0 and (explanation.event_hazard or 0.0) > SAME_CHANCE:
         texts = [quiet_site_text(explanation.looks, explanation.host_looks or 0, 0)]
     if any(texts):
         yield "its site", "; ".join(texts)
