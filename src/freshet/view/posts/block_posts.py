@@ -17,7 +17,7 @@ _WORDS = re.compile(r"[a-z]+")
 _MESSAGE_WORDS = frozenset({
     "comment", "reply", "message", "msg", "answer", "question", "post", "status", "toot", "topic",
 })  # fmt: skip
-_MAX_GROUPS_READ = 4
+_MAX_GROUPS, _MAX_GROUPS_READ, _MAX_GROUPS_JOINED = 60, 4, 8
 _TEXT_WORTH = 400
 _MIN_SHARE = 0.75
 # The block of a single time is the whole page, so its text says little.
@@ -66,20 +66,35 @@ def find_block_posts(nodes: PageNodes, candidates: Sequence[TimeCandidate]) -> B
     Times of a similar shape join the group if their blocks have authors and texts too, as the first
     post of an issue or the comments below an answer do.
     """
-    groups: defaultdict[TimeShape, list[TimeCandidate]] = defaultdict(list)
-    for candidate in candidates:
-        groups[_time_shape(nodes, candidate)].append(candidate)
-    if not groups:
+    if not candidates:
         return None
+    groups = _group_by_shape(nodes, candidates)
     chars = [0, *accumulate(len(text) for text in nodes.texts)]
     shapes = sorted(groups, key=lambda shape: -_quick_worth(nodes, groups[shape], chars))
     results = {shape: _read_group(nodes, groups[shape]) for shape in shapes[:_MAX_GROUPS_READ]}
     best_shape = max(results, key=lambda shape: results[shape].worth)
     best = results[best_shape]
-    for shape in shapes:
-        if shape != best_shape and _is_similar(shape, best_shape):
-            best = _joined(nodes, best, groups[shape])
+    similar = [s for s in shapes if s != best_shape and _is_similar(s, best_shape)]
+    for shape in similar[:_MAX_GROUPS_JOINED]:
+        best = _joined(nodes, best, groups[shape])
     return best
+
+
+def _group_by_shape(
+    nodes: PageNodes, candidates: Sequence[TimeCandidate]
+) -> dict[TimeShape, list[TimeCandidate]]:
+    """Return times by shape; if class names make too many groups of them, by tag alone."""
+    groups: defaultdict[TimeShape, list[TimeCandidate]] = defaultdict(list)
+    for candidate in candidates:
+        groups[_time_shape(nodes, candidate)].append(candidate)
+    if len(groups) <= _MAX_GROUPS:
+        return groups
+    coarse: defaultdict[TimeShape, list[TimeCandidate]] = defaultdict(list)
+    for candidate in candidates:
+        kind, shape, parent_shape, _ = _time_shape(nodes, candidate)
+        tags = shape.partition(".")[0], parent_shape.partition(".")[0]
+        coarse[kind if kind == "text" else "attribute", *tags, ""].append(candidate)
+    return coarse
 
 
 def _time_shape(nodes: PageNodes, candidate: TimeCandidate) -> TimeShape:
