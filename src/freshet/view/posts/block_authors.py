@@ -66,6 +66,7 @@ _BY_NAME = re.compile(
 
 _HANDLE = re.compile(r"(?<=\S)\s+\(?@[\w.@-]+\)?$")
 _CAPITAL_WORD = re.compile(r"(?!(?:By|On|At|From|Posted|This)\b)[A-Z][a-z]{3,}")
+_ADDRESS = re.compile(r"(?<=\S)\s*<\S+@\S+>?$")
 _MAIL_ADDRESS = re.compile(r"\S+ at \S+|\S+@\S+")
 
 AuthorKey = tuple[str, str, int]
@@ -221,7 +222,7 @@ def _clean_name(text: str) -> str:
     >>> _clean_name("Posted by Ann Lee on"), _clean_name("Ann wrote:")
     ('Ann Lee', 'Ann')
     """
-    name = _HANDLE.sub("", text.strip())
+    name = _HANDLE.sub("", _ADDRESS.sub("", text.strip()))
     if _CAPITAL_WORD.fullmatch(name):
         return name
     name = _TAIL_WORDS.sub("", name)
@@ -233,6 +234,8 @@ def _is_name(name: str, *, is_plain: bool) -> bool:
     if not name or chars > _MAX_NAME_CHARS or words > _MAX_NAME_WORDS:
         return False
     if is_plain and (chars > _MAX_PLAIN_CHARS or words > _MAX_PLAIN_WORDS):
+        return False
+    if "," in name and words > _MAX_PLAIN_WORDS:
         return False
     has_letter = any(char.isalpha() for char in name)
     is_sentence = is_plain and name[-1] in ".!?"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from freshet.view.posts.block_authors import BlockAuthor, find_authors
-from freshet.view.posts.block_texts import find_texts
+from freshet.view.posts.block_texts import find_texts, is_link_text
 from freshet.view.posts.blocks import PostBlock, find_blocks
 from freshet.view.posts.page_nodes import PageNodes
 from freshet.view.posts.time_candidates import TimeCandidate
@@ -74,6 +74,8 @@ def find_block_posts(nodes: PageNodes, candidates: Sequence[TimeCandidate]) -> B
     results = {shape: _read_group(nodes, groups[shape]) for shape in shapes[:_MAX_GROUPS_READ]}
     best_shape = max(results, key=lambda shape: results[shape].worth)
     best = results[best_shape]
+    if len(best) == 1:
+        return best
     similar = [s for s in shapes if s != best_shape and _is_similar(s, best_shape)]
     for shape in similar[:_MAX_GROUPS_JOINED]:
         best = _joined(nodes, best, groups[shape])
@@ -111,8 +113,9 @@ def _time_shape(nodes: PageNodes, candidate: TimeCandidate) -> TimeShape:
 
 
 def _is_similar(shape: TimeShape, other: TimeShape) -> bool:
-    """Return whether two times were read in the same way from elements of the same tag."""
-    return shape[0] == other[0] and shape[1].partition(".")[0] == other[1].partition(".")[0]
+    """Return whether two times were read in the same way; attributes of the same tag."""
+    is_same_tag = shape[1].partition(".")[0] == other[1].partition(".")[0]
+    return shape[0] == other[0] and (is_same_tag or shape[0] == "text")
 
 
 def _quick_worth(
@@ -136,15 +139,24 @@ def _joined(nodes: PageNodes, best: BlockPosts, others: Sequence[TimeCandidate])
     joined = _read_group(nodes, times)
     other_nodes = {candidate.node for candidate in others}
     counts = Counter(
-        (time.node in other_nodes, author is not None and len(text) > 1)
-        for time, author, text in zip(joined.times, joined.authors, joined.texts, strict=True)
+        (
+            block.time_node in other_nodes,
+            author is not None and len(text) > 1 and not is_link_text(nodes, block, text),
+        )
+        for block, author, text in zip(joined.blocks, joined.authors, joined.texts, strict=True)
     )
     complete = sum(
         author is not None and len(text) > 1
         for author, text in zip(best.authors, best.texts, strict=True)
     )
-    are_posts = counts[True, True] >= _MIN_SHARE * len(others) and all(
-        _is_message(nodes, block) for block in joined.blocks if block.time_node in other_nodes
+    # The texts of signed paragraphs have no class names; they must all be complete.
+    leads = {_time_shape(nodes, time)[3] for time in times}
+    are_signed = len(leads) == 1 and "" not in leads and not counts[True, False]
+    are_posts = counts[True, True] >= _MIN_SHARE * len(others) and (
+        are_signed
+        or all(
+            _is_message(nodes, block) for block in joined.blocks if block.time_node in other_nodes
+        )
     )
     return joined if are_posts and counts[False, True] >= 0.9 * complete else best
 

@@ -7,6 +7,7 @@ shape with most text are the message.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 
 from freshet.view.posts.block_authors import BlockAuthor
 from freshet.view.posts.blocks import PostBlock
@@ -30,8 +31,19 @@ _FLOW_TAGS = frozenset({
     "i",
 })
 _FLOW_TAGS |= {"em", "strong", "a", "span", "br", "q", "tt", "u"}
-_SILENT_TAGS = frozenset({"button", "form", "nav", "input", "img", "hr", "br"})
+_SILENT_TAGS = frozenset({"button", "nav", "input", "img", "hr", "br"})
 _EDGE = re.compile(r"^[\s:,.;)\]\u2013\u2014·|-]+")
+_DIGITS = re.compile(r"\d+")
+_WORDS = re.compile(r"[a-z]+")
+_MAX_COMPARED_CHARS = 200
+_BODY_WORDS = frozenset({
+    "body", "content", "text", "message", "md", "prose", "comment", "post", "inner", "usertext",
+})  # fmt: skip
+_MARGIN_WORDS = frozenset({
+    "author", "meta", "info", "profile", "signature", "stats", "statistics", "modified", "edited",
+    "buttons", "controls", "footer", "avatar", "score", "points", "rank", "moderatorbar", "poster",
+    "keyinfo", "tagline", "head", "header",
+})  # fmt: skip
 _POST_NUMBER = re.compile(r"#\d{1,6}")
 _MIN_REST_CHARS = 12
 _MIN_BLOCKS, _MAX_FURNITURE_CHARS, _MAX_NODES_READ = 4, 40, 400
@@ -50,10 +62,26 @@ def find_texts(
         _pieces(nodes, block, author.node if author else -1)
         for block, author in zip(blocks, authors, strict=True)
     ]
-    reader = _MessageReader(nodes, _body_shape(nodes, pieces), _furniture(nodes, blocks))
+    names = [author.name if author else "" for author in authors]
+    reader = _MessageReader(nodes, _body_shape(nodes, pieces, names), _furniture(nodes, blocks))
     return [
         reader.text(block_pieces, time) for block_pieces, time in zip(pieces, times, strict=True)
     ]
+
+
+def is_link_text(nodes: PageNodes, block: PostBlock, text: str) -> bool:
+    """Return whether a text consists of links, as the title in a list of threads does."""
+    end = min(block.end, block.start + _MAX_NODES_READ)
+    chars = sum(
+        len(nodes.texts[node])
+        for node in range(block.start, end)
+        if nodes.texts[node] and _is_in_link(nodes, node) and nodes.texts[node] in text
+    )
+    return bool(text) and 5 * chars >= 4 * len(text)
+
+
+def _is_in_link(nodes: PageNodes, node: int) -> bool:
+    return any(nodes.tags[ancestor] == "a" for ancestor in nodes.ancestors(node, limit=3))
 
 
 def _furniture(nodes: PageNodes, blocks: Sequence[PostBlock]) -> frozenset[str]:
@@ -85,17 +113,30 @@ def _pieces(nodes: PageNodes, block: PostBlock, author_node: int) -> list[_Piece
     return pieces
 
 
-def _body_shape(nodes: PageNodes, pieces: Sequence[list[_Piece]]) -> str:
-    """Return the shape of pieces with most text that differs between blocks."""
-    chars: defaultdict[str, int] = defaultdict(int)
+def _body_shape(nodes: PageNodes, pieces: Sequence[list[_Piece]], names: Sequence[str]) -> str:
+    """Return the shape of pieces with most text that differs between blocks.
+
+    Texts that differ only in numbers or in the author's name are furniture: "Posts: 12".
+    """
+    chars: defaultdict[str, float] = defaultdict(float)
     seen: set[tuple[str, str]] = set()
-    for block_pieces in pieces:
+    for block_pieces, name in zip(pieces, names, strict=True):
         for shape, node in block_pieces:
             text = _text_without_links(nodes, node)
-            if (shape, text) not in seen:
-                seen.add((shape, text))
-                chars[shape] += len(text)
+            plain = _DIGITS.sub("", text[:_MAX_COMPARED_CHARS])
+            key = (shape, plain.replace(name, "") if name else plain)
+            if key not in seen:
+                seen.add(key)
+                chars[shape] += len(text) * _shape_weight(shape)
     return max(chars, key=lambda shape: chars[shape], default="")
+
+
+@lru_cache(maxsize=4096)
+def _shape_weight(shape: str) -> float:
+    """Return the weight of a text by the class names of its element."""
+    words = set(_WORDS.findall(shape.lower()))
+    weight = 1.0 if _BODY_WORDS.isdisjoint(words) else 2.0
+    return weight if _MARGIN_WORDS.isdisjoint(words) else weight / 4
 
 
 def _text_without_links(nodes: PageNodes, node: int) -> str:

@@ -5,17 +5,17 @@ not elements of their own (``dt`` and ``dd``, lines of ``pre``, comments in comm
 up to the next post belong to the block too.
 """
 
-import itertools
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, takewhile
 
 from freshet.view.posts.page_nodes import PageNodes
 
 _OUTERMOST = frozenset({"html", "body"})
 _MAX_CLIMB = 60
-_MAX_SIBLINGS = 400
+_MAX_SIBLINGS, _MAX_LEAD_IN, _GAPS_COMPARED = 400, 12, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +31,12 @@ class PostBlock:
 def find_blocks(nodes: PageNodes, time_nodes: Sequence[int]) -> list[PostBlock]:
     """Return the block of each time; the times are in document order."""
     roots = [_largest_alone(nodes, time_nodes, node) for node in time_nodes]
-    roots_of_parent = Counter(nodes.parents[root] for root in roots)
-    gap_shapes = _common_gap_shapes(nodes, roots, roots_of_parent)
+    if len(roots) == 1:
+        return [PostBlock(*_whole_page(nodes, roots[0]), time_nodes[0], roots[0])]
+    ranges = _FlatRuns(nodes, time_nodes, roots).ranges()
     blocks = []
     for time_node, root in zip(time_nodes, roots, strict=True):
-        start, end = root, nodes.ends[root]
-        parent = nodes.parents[root]
-        if len(time_nodes) == 1:
-            start, end = _whole_page(nodes, root)
-        elif parent >= 0:
-            if roots_of_parent[parent] > 1:
-                end = _extend_flat(nodes, time_nodes, end, nodes.ends[parent], gap_shapes)
-            elif nodes.tags[parent] not in _OUTERMOST:
-                start, end = _extend_around(nodes, time_nodes, root)
+        start, end = ranges.get(root) or _around(nodes, time_nodes, root)
         blocks.append(PostBlock(start, end, time_node, root))
     return blocks
 
@@ -72,59 +65,91 @@ def _largest_alone(nodes: PageNodes, time_nodes: Sequence[int], node: int) -> in
     return root
 
 
-def _common_gap_shapes(
-    nodes: PageNodes, roots: Sequence[int], roots_of_parent: Counter[int]
-) -> frozenset[str]:
-    """Return the shapes of siblings that follow most of the blocks.
+class _FlatRuns:
+    """Runs of blocks that are siblings of one shape, with the siblings that belong to each.
 
-    A separator or an advertisement after every tenth post is not among them.
+    What stands before the first time in the same shapes as before the second leads in every block,
+    such as a name above a date. Of what follows a time, only shapes that follow most of the times
+    belong to its block: an advertisement after every tenth post does not.
     """
-    counts: Counter[str] = Counter()
-    gaps = 0
-    for root, next_root in itertools.pairwise(roots):
-        parent = nodes.parents[root]
-        if parent == nodes.parents[next_root] and roots_of_parent[parent] > 1:
-            gaps += 1
-            counts.update(set(_sibling_shapes(nodes, nodes.ends[root], next_root)))
-    return frozenset(shape for shape, count in counts.items() if 5 * count >= 3 * gaps)
+
+    def __init__(self, nodes: PageNodes, time_nodes: Sequence[int], roots: Sequence[int]) -> None:
+        self._nodes = nodes
+        self._time_nodes = time_nodes
+        self._runs: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+        for root in roots:
+            self._runs[nodes.parents[root], nodes.shapes[root]].append(root)
+
+    def ranges(self) -> dict[int, tuple[int, int]]:
+        """Return the range of nodes of each root that is in a run of two or more."""
+        ranges: dict[int, tuple[int, int]] = {}
+        for (parent, _), run in self._runs.items():
+            if len(run) > 1 and parent >= 0:
+                ranges.update(self._run_ranges(parent, run))
+        return ranges
+
+    def _run_ranges(self, parent: int, run: list[int]) -> Iterator[tuple[int, tuple[int, int]]]:
+        nodes = self._nodes
+        gap_edges = [
+            (parent + 1, run[0]),
+            *((nodes.ends[root], next_root) for root, next_root in pairwise(run)),
+            (nodes.ends[run[-1]], nodes.ends[parent]),
+        ]
+        gaps = [self._siblings(start, end) for start, end in gap_edges]
+        leads = [self._after_last_time(gap) for gap in gaps]
+        lead_count = self._common_tail(leads[0], leads[1 : 1 + _GAPS_COMPARED][: len(run) - 1])
+        tails = [self._before_first_time(gap[: len(gap) - lead_count]) for gap in gaps[1:-1]]
+        common = self._common_shapes(tails)
+        tails.append(self._before_first_time(gaps[-1]))
+        for root, lead, tail in zip(run, leads, tails, strict=False):
+            ends = [nodes.ends[node] for node in tail if nodes.shapes[node] in common]
+            start = lead[-min(lead_count, len(lead))] if lead_count and lead else root
+            yield root, (start, max(ends, default=nodes.ends[root]))
+
+    def _has_time(self, node: int) -> bool:
+        return _count_within(self._time_nodes, node, self._nodes.ends[node]) > 0
+
+    def _before_first_time(self, siblings: list[int]) -> list[int]:
+        return list(takewhile(lambda node: not self._has_time(node), siblings))
+
+    def _after_last_time(self, siblings: list[int]) -> list[int]:
+        return self._before_first_time(siblings[::-1])[::-1]
+
+    def _siblings(self, start: int, end: int) -> list[int]:
+        """Return the nodes from one sibling to another."""
+        siblings: list[int] = []
+        while start < end and len(siblings) < _MAX_SIBLINGS:
+            siblings.append(start)
+            start = self._nodes.ends[start]
+        return siblings
+
+    def _common_tail(self, lead_in: list[int], gaps: list[list[int]]) -> int:
+        """Return how many siblings before the first time are as before the next ones."""
+        shapes, count = self._nodes.shapes, min(len(lead_in), _MAX_LEAD_IN)
+        for gap in gaps:
+            pairs = zip(reversed(lead_in[-count:] if count else []), reversed(gap), strict=False)
+            same = [shapes[first] == shapes[other] for first, other in pairs]
+            count = same.index(False) if False in same else len(same)
+        return count
+
+    def _common_shapes(self, tails: list[list[int]]) -> frozenset[str]:
+        """Return the shapes of siblings that follow most of the blocks."""
+        counts: Counter[str] = Counter()
+        for tail in tails:
+            counts.update({self._nodes.shapes[node] for node in tail})
+        return frozenset(shape for shape, count in counts.items() if 5 * count >= 3 * len(tails))
 
 
-def _sibling_shapes(nodes: PageNodes, start: int, end: int) -> list[str]:
-    shapes: list[str] = []
-    while start < end and len(shapes) < _MAX_SIBLINGS:
-        shapes.append(nodes.shapes[start])
-        start = nodes.ends[start]
-    return shapes
+def _around(nodes: PageNodes, time_nodes: Sequence[int], root: int) -> tuple[int, int]:
+    """Return the range from a block to the next sibling with a time.
 
-
-def _extend_flat(
-    nodes: PageNodes,
-    time_nodes: Sequence[int],
-    start: int,
-    limit: int,
-    gap_shapes: frozenset[str],
-) -> int:
-    """Return the end of the siblings from ``start`` up to the next time, if they are common."""
-    if not gap_shapes:
-        return start
-    sibling, end = start, start
-    while sibling < limit and not _count_within(time_nodes, sibling, nodes.ends[sibling]):
-        if nodes.shapes[sibling] in gap_shapes:
-            end = nodes.ends[sibling]
-        sibling = nodes.ends[sibling]
-    return end
-
-
-def _extend_around(nodes: PageNodes, time_nodes: Sequence[int], root: int) -> tuple[int, int]:
-    """Return the range of siblings around a block up to those with other times."""
+    The first block of a parent begins where the parent does.
+    """
     parent = nodes.parents[root]
-    start, child = root, parent + 1
-    run_start = child
-    while child < root:
-        has_time = _count_within(time_nodes, child, nodes.ends[child]) > 0
-        child = nodes.ends[child]
-        run_start = child if has_time else run_start
-    start, end = run_start, nodes.ends[root]
+    if parent < 0 or nodes.tags[parent] in _OUTERMOST:
+        return root, nodes.ends[root]
+    start = root if _count_within(time_nodes, parent + 1, root) else parent + 1
+    end = nodes.ends[root]
     while end < nodes.ends[parent] and not _count_within(time_nodes, end, nodes.ends[end]):
         end = nodes.ends[end]
     return start, end

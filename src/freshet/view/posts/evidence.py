@@ -15,6 +15,7 @@ from math import exp
 from statistics import median
 
 from freshet.view.posts.block_posts import BlockPosts
+from freshet.view.posts.block_texts import is_link_text
 from freshet.view.posts.page_nodes import TEXT, PageNodes
 from freshet.view.posts.written_time import DAY
 
@@ -163,7 +164,7 @@ def _markup_points(nodes: PageNodes, posts: BlockPosts) -> Iterator[tuple[str, f
     if 5 * sum(mark.leads_away for mark in marks) >= 3 * count:
         yield "headings that lead to other pages", -2.5
     if 2 * sum(mark.is_mostly_links for mark in marks) >= count:
-        yield "mostly links", -2.5
+        yield "mostly links", -4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,8 @@ class _BlockMarks:
     @classmethod
     def read(cls, nodes: PageNodes, posts: BlockPosts, index: int) -> "_BlockMarks":
         block = posts.blocks[index]
+        author = posts.authors[index]
+        name = author.name if author else ""
         link_chars = chars = 0
         has_control = leads_away = False
         end = min(block.end, block.start + _MAX_NODES_READ)
@@ -191,10 +194,12 @@ class _BlockMarks:
             elif tag == "a":
                 link_end = nodes.ends[node]
                 is_heading = node < heading_end or _holds_heading(nodes, node)
-                leads_away = leads_away or (is_heading and _leads_away(nodes, node))
+                is_name = nodes.inner_text(node, max_chars=80) == name
+                leads_away |= is_heading and not is_name and _leads_away(nodes, node)
             if not has_control and node in nodes.attributes:
                 has_control = _is_control(nodes.attributes[node].get("title", "-"))
-        return cls(has_control, leads_away, 5 * link_chars > 3 * chars)
+        is_link = is_link_text(nodes, block, posts.texts[index])
+        return cls(has_control, leads_away, is_link or 5 * link_chars > 3 * chars)
 
 
 def _is_control(text: str) -> bool:

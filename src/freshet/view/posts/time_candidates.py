@@ -20,6 +20,10 @@ _OTHER_EVENT = re.compile(
     r"[^.!?]*$",
     re.IGNORECASE,
 )
+_EVENT_BY = re.compile(
+    r"\b(?:edited|modified|updated|changed|closed|locked|deleted|merged|moved)\s+by:?\s*$",
+    re.IGNORECASE,
+)
 _QUOTED_AFTER = re.compile(r"[^.!?\n]{0,80}\b(?:wrote|writes|said)\s*:", re.IGNORECASE)
 _OTHER_CLASSES = frozenset({
     "registered", "registration", "joined", "join", "joindate", "birthday", "edited", "edit",
@@ -47,26 +51,44 @@ class TimeCandidate:
 
 
 def find_candidates(nodes: PageNodes) -> list[TimeCandidate]:
-    """Return the times of a page in document order, without those of other events.
-
-    An element whose attributes hold the time hides the times in its text.
-    """
-    candidates: list[TimeCandidate] = []
-    previous_text, shadow_end = "", 0
-    for node, (tag, is_aside) in enumerate(zip(nodes.tags, nodes.is_aside, strict=True)):
+    """Return the times of a page in document order, without those of other events."""
+    reader = _CandidateReader(nodes)
+    for node, tag in enumerate(nodes.tags):
         if tag == TEXT:
-            if not is_aside and node >= shadow_end:
-                candidates += _text_candidate(nodes, node, previous_text)
-            previous_text = nodes.texts[node]
-        elif not is_aside and node >= shadow_end and node in nodes.attributes:
-            candidate = _attribute_candidate(nodes, node)
-            if candidate is None:
-                continue
-            if nodes.ends[node] - node <= _MAX_SHADOW_NODES:
-                shadow_end = nodes.ends[node]
-            if not _OTHER_EVENT.search(previous_text[-_CONTEXT_CHARS:]):
-                candidates.append(candidate)
-    return [item for item in candidates if not _has_other_class(nodes, item.node)]
+            reader.read_text(node)
+        elif node in nodes.attributes:
+            reader.read_attributes(node)
+    return [item for item in reader.candidates if not _has_other_class(nodes, item.node)]
+
+
+class _CandidateReader:
+    """Reads the times of a page; an attribute with a time hides the times in its element."""
+
+    def __init__(self, nodes: PageNodes) -> None:
+        self.candidates: list[TimeCandidate] = []
+        self._nodes = nodes
+        self._earlier_text = self._previous_text = ""
+        self._shadow_end = 0
+
+    def read_text(self, node: int) -> None:
+        """Read a text; "Edited by", a name and a time are three texts."""
+        if not self._nodes.is_aside[node] and node >= self._shadow_end:
+            is_event = _EVENT_BY.search(self._earlier_text[-_CONTEXT_CHARS:])
+            context = self._earlier_text if is_event else self._previous_text
+            self.candidates += _text_candidate(self._nodes, node, context)
+        self._earlier_text, self._previous_text = self._previous_text, self._nodes.texts[node]
+
+    def read_attributes(self, node: int) -> None:
+        """Read the attributes of an element."""
+        if self._nodes.is_aside[node] or node < self._shadow_end:
+            return
+        candidate = _attribute_candidate(self._nodes, node)
+        if candidate is None:
+            return
+        if self._nodes.ends[node] - node <= _MAX_SHADOW_NODES:
+            self._shadow_end = self._nodes.ends[node]
+        if not _OTHER_EVENT.search(self._previous_text[-_CONTEXT_CHARS:]):
+            self.candidates.append(candidate)
 
 
 def _has_other_class(nodes: PageNodes, node: int) -> bool:

@@ -91,6 +91,8 @@ _HAS_MONTH = re.compile(rf"\b(?:\d+(?:st|nd|rd|th)?)?(?:{MONTH_PATTERN})\b", _FL
 _HINT = re.compile(r"\d|\bago\b|\bnow\b|yesterday|today", _FLAGS)
 # A day without year and time of day must be all of a text: "you may 3 times" has none.
 _MAX_BARE_CHARS = 16
+# In a longer text, "two years ago" is what somebody tells.
+_MAX_AGE_TEXT_CHARS = 60
 _EPOCH_DIGITS = {9: 1.0, 10: 1.0, 13: 1e3, 16: 1e6}
 
 
@@ -196,6 +198,8 @@ def _find_recent(text: str) -> TimeMatch | None:
 
 
 def _find_age(text: str) -> TimeMatch | None:
+    if len(text) > _MAX_AGE_TEXT_CHARS:
+        return None
     if match := _AGO.search(text):
         parts = [(_number(n), _unit(unit)) for n, unit in _AGE_PART.findall(match["parts"])]
         age = sum(number * unit for number, unit in parts)
