@@ -41,7 +41,8 @@ title="{t:%b %d, %Y at %I:%M %p}">{t:%b %d, %Y}</span></a></span></div></div></l
 <p>{text}</p></div></div></article>""",
     "hyperkitty": """<div class="email"><div class="email-header"><div class="email-author">
 <div class="name"><a href="/users/{n}">{name}</a></div></div><div class="email-date">
-<div class="time"><span title="Sender's time: {t:%B %d, %Y, %I:%M %p}">{t:%d %b}</span></div></div></div>
+<div class="time"><span title="Sender's time: {t:%B %d, %Y, %I:%M %p}">{t:%d %b}</span></div>
+</div></div>
 <div class="email-body"><p>{text}</p></div></div>""",
     "wiki talk": """<dd>{text} <a href="/wiki/User:{name}">{name}</a>
 (<a href="/wiki/User_talk:{name}">talk</a>) {t:%H:%M, %d %B %Y} (UTC)</dd>""",
