@@ -30,7 +30,7 @@ from experiments.outlinks.experiment import (
     run_experiment,
 )
 from experiments.outlinks.generated_world import PAGES, GeneratedWeb, generate_web
-from experiments.outlinks.problems import SPLITS, EvaluationPlan
+from experiments.outlinks.problems import PARTS, SPLITS, EvaluationPlan
 from experiments.outlinks.recorded_weeks import read_weeks
 from experiments.outlinks.result_tables import (
     ExperimentResult,
@@ -82,16 +82,17 @@ def stages(settings: ExperimentSettings) -> Iterator[ExperimentSettings]:
 def open_source(options: argparse.Namespace) -> tuple[str, PageSteps, ExperimentSettings]:
     """Return the name of the pages, the pages, and the settings of their run."""
     parts = tuple(options.part or EXPERIMENT_PARTS)
+    seeds = tuple(range(options.repetitions))
     if options.data is None:
         web = GeneratedWeb(options.pages, seed=options.seed)
-        plan = EvaluationPlan((web.weeks - 1,), options.max_rows)
-        splits = tuple(options.split or SPLITS[:1])
+        plan = EvaluationPlan((web.weeks - 1,), options.max_rows, seeds=seeds)
+        splits = tuple(options.split or SPLITS[:2])
         settings = ExperimentSettings(plan, parts, splits)
         return WORLD, generate_web(web), _with_choices(settings, options)
     pages = read_weeks(options.data, options.work).with_vectors(VECTOR_WEEK)
     weeks = tuple(range(LAST_WEEK + 1 - options.weeks, LAST_WEEK + 1))
     host_pages = np.array([part.startswith(HOST_PARTS) for part in pages.parts])
-    plan = EvaluationPlan(weeks, options.max_rows, host_pages)
+    plan = EvaluationPlan(weeks, options.max_rows, host_pages, PARTS, seeds)
     splits = tuple(options.split or SPLITS)
     settings = ExperimentSettings(plan, parts, splits, trace_folder=options.data)
     return RECORDED, pages.steps, _with_choices(settings, options)
@@ -101,7 +102,7 @@ def _with_choices(settings: ExperimentSettings, options: argparse.Namespace) -> 
     """Return the settings with the chosen kinds of links and targets; by default all."""
     kinds = tuple(LinkKind(name) for name in options.links or LinkKind)
     targets = tuple(OutlinkTarget(name) for name in options.target or OutlinkTarget)
-    return replace(settings, kinds=kinds, targets=targets)
+    return replace(settings, kinds=kinds, targets=targets, tuning_draws=options.tune)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -126,8 +127,12 @@ def make_parser() -> argparse.ArgumentParser:
         "--max-rows", type=int, default=6000, help="rows that a model learns from; default 6000"
     )
     parser.add_argument(
-        "--weeks", type=int, default=1, help="weeks of real pages to predict, the last; default 1"
+        "--weeks", type=int, default=3, help="weeks of real pages to predict, the last; default 3"
     )
+    parser.add_argument(
+        "--tune", type=int, default=3, help="parameters tried to tune trees for NL; default 3"
+    )
+    parser.add_argument("--repetitions", type=int, default=1, help="seeds of the splits; default 1")
     parser.add_argument(
         "--figures", type=Path, default=EXPECTED, help="file of stored figures; expected.json"
     )

@@ -15,7 +15,9 @@ BUDGET = 0.05
 BASELINES = ("nnl-pr", "nnl-av", "lcr", "ccr")
 POLICIES = ("bayes-links", *BASELINES, "age", "rand")
 TRACES = {"snap": ("all", "internal", "external", "never-seen"), "mixed": ("all",)}
-SEEDS = 1
+SEEDS = 5
+# A crawl of so many pages hardly depends on the seed.
+MANY_PAGES = 50_000
 MOST_LINKS = 65_535
 
 
@@ -56,7 +58,8 @@ def weekly_trace(steps: PageSteps, new_links: np.ndarray) -> Trace:
 
 
 def _crawl_rows(data: str, links: str, trace: Trace) -> Iterator[CrawlRow]:
-    for result in run_policies(trace, POLICIES, [BUDGET], seeds=SEEDS):
+    seeds = SEEDS if len(trace.pages) < MANY_PAGES else 1
+    for result in run_policies(trace, POLICIES, [BUDGET], seeds=seeds):
         row = result.to_row(trace)
         yield CrawlRow(
             data, links, row.policy, BUDGET, row.pages,

@@ -120,7 +120,12 @@ def _cell(row: OutlinkRow, name: str) -> str:
     value = getattr(row, name)
     if value is None:
         return NO_VALUE
-    return f"{value:.2f}" if name == "per_fetch" else share_text(value)
+    if name == "per_fetch":
+        return f"{value:.2f}"
+    deviation = getattr(row, f"{name}_deviation", None)
+    if deviation is None:
+        return share_text(value)
+    return f"{share_text(value)} ± {share_text(deviation)}"
 
 
 TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {

@@ -26,6 +26,7 @@ class OutlinkRow:
 
     ``area`` is the area under the Precision@k% curve, ``oracle_area`` that of the truth itself;
     ``per_fetch`` is the number of new links found per fetch among the first 5 % of the ranking.
+    Figures are means of repetitions, weeks and seeds; the deviations are those between them.
     """
 
     data: str
@@ -45,12 +46,17 @@ class OutlinkRow:
     oracle_area: float | None
     per_fetch: float | None
     pages: int
+    repetitions: int = 1
+    f1_deviation: float | None = None
+    auc_deviation: float | None = None
+    spearman_deviation: float | None = None
 
 
 MEASURES = (
     "f1", "balanced_accuracy", "auc", "average_precision", "spearman", "r2", "mae", "area",
     "oracle_area", "per_fetch",
 )  # fmt: skip
+DEVIATION_MEASURES = ("f1", "auc", "spearman")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +143,13 @@ def mean_figures(repetitions: list[dict[str, float]]) -> dict[str, float | None]
         values = [figures[name] for figures in repetitions if isfinite(figures[name])]
         means[name] = round(float(np.mean(values)), 4) if values else None
     return means
+
+
+def deviations(repetitions: list[dict[str, float]]) -> dict[str, float | None]:
+    """Return the standard deviations between repetitions; None if there are fewer than two."""
+    found: dict[str, float | None] = {}
+    for name in DEVIATION_MEASURES:
+        values = [figures[name] for figures in repetitions if isfinite(figures[name])]
+        spread = round(float(np.std(values, ddof=1)), 4) if len(values) > 1 else None
+        found[f"{name}_deviation"] = spread
+    return found

@@ -8,14 +8,20 @@ from pathlib import Path
 import numpy as np
 
 from experiments.outlinks.crawls import generated_crawls, recorded_crawls
-from experiments.outlinks.evaluation import OutlinkRow, Prediction, mean_figures, measure
+from experiments.outlinks.evaluation import (
+    OutlinkRow,
+    Prediction,
+    deviations,
+    mean_figures,
+    measure,
+)
 from experiments.outlinks.figures import (
     Rankings,
     history_points,
     ranking_points,
     static_points,
 )
-from experiments.outlinks.models import COLD, ModelChoice, compared_models
+from experiments.outlinks.models import COLD, WITH_THRESHOLD, ModelChoice, compared_models
 from experiments.outlinks.problems import SPLITS, EvaluationPlan, FeatureSource, OutlinkTask
 from experiments.outlinks.result_tables import ExperimentResult, merge_results
 from experiments.outlinks.summaries import (
@@ -44,6 +50,7 @@ class ExperimentSettings:
     targets: tuple[OutlinkTarget, ...] = tuple(OutlinkTarget)
     kinds: tuple[LinkKind, ...] = tuple(LinkKind)
     trace_folder: Path | None = None
+    tuning_draws: int = 0
 
 
 @dataclass(slots=True)
@@ -121,13 +128,13 @@ def run_models(
         models = [
             (target, model)
             for target in settings.targets
-            for model in compared_models(target, split)
+            for model in compared_models(target, split, settings.tuning_draws)
         ]
         for target, model in models:
             row, ranking = run_model(data, source, settings.plan, (target, kind, split), model)
             rows.append(row)
             report(f"{data}, {split}, {kind}, {target}: {model.name} {model.features}")
-            if model.name != COLD:
+            if model.name != COLD and not model.name.endswith(WITH_THRESHOLD):
                 rankings[_ranking_name(target, model)] = ranking
         if split == RANKED_SPLIT:
             week = settings.plan.weeks[-1]
@@ -145,10 +152,10 @@ def run_model(
     """Return the mean figures of the weeks, and the ranking of all pages in the last week."""
     target, kind, split = names
     repetitions, pages = [], 0
-    for week in plan.weeks:
+    for week, repetition in plan.repetitions:
         outcomes = _WeekOutcomes()
         ranking = np.full(source.steps.page_count, np.nan)
-        for task in plan.tasks(source.steps, target, kind, split, week):
+        for task in repetition.tasks(source.steps, target, kind, split, week):
             prediction = model.predict(task, source)
             outcomes.add(source.steps, task, prediction)
             ranking[task.tested] = prediction.scores
@@ -156,8 +163,9 @@ def run_model(
         pages += outcomes.pages
     figures = mean_figures(repetitions)
     row = OutlinkRow(
-        data, model.name, model.features, target.value, kind.value, split, **figures, pages=pages
-    )
+        data, model.name, model.features, target.value, kind.value, split, **figures, pages=pages,
+        repetitions=len(repetitions), **deviations(repetitions),
+    )  # fmt: skip
     return row, ranking
 
 

@@ -1,11 +1,12 @@
 """The compared models: the default model, the paper's learners, and baselines of the history."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import precision_recall_curve
 
 from experiments.outlinks.evaluation import Prediction
 from experiments.outlinks.problems import RATES, FeatureSource, OutlinkTask
@@ -23,9 +24,12 @@ from freshet.predict.outlinks.history_baselines import (
     HistoryRule,
 )
 from freshet.predict.outlinks.tree_learners import TreeLearner
-from freshet.predict.outlinks.tuning import make_learner
+from freshet.predict.outlinks.tuning import make_learner, tune_learner
 
-DEFAULT, COLD = "default", "default, no history"
+DEFAULT, COLD, TUNED = "default", "default, no history", "extra_trees, tuned"
+WITH_THRESHOLD = ", chosen threshold"
+SLOW_LEARNERS = (TreeLearner.BOOSTED_TREES, TreeLearner.NATURAL_POISSON)
+TUNED_SPLIT = "page"
 OWN = "own_"
 NO_FEATURES = ""
 DEFAULT_MODELS = {
@@ -56,37 +60,72 @@ def baseline_prediction(rule: HistoryRule, task: OutlinkTask, source: FeatureSou
     return Prediction(classifier.scores(rows), classifier.predict(rows))
 
 
-def default_prediction(
-    task: OutlinkTask, source: FeatureSource, *, is_cold: bool = False
+def tuned_baseline_prediction(
+    rule: HistoryRule, task: OutlinkTask, source: FeatureSource
 ) -> Prediction:
-    """Predict with the default model; a cold start hides the history of the tested pages.
+    """Predict new links by the threshold with the highest F1 on the training rows."""
+    scores, labels = [], []
+    for week, members in task.trained:
+        earlier = replace(task, week=week, tested=members)
+        scores.append(baseline_prediction(rule, earlier, source).scores)
+        labels.append(earlier.truth(source.steps))
+    threshold = best_threshold(np.concatenate(scores), np.concatenate(labels))
+    prediction = baseline_prediction(rule, task, source)
+    return Prediction(prediction.scores, (prediction.scores >= threshold).astype(int))
 
-    The link change rate is predicted without the columns of the page's own history.
+
+def best_threshold(scores: FloatArray, labels: FloatArray) -> float:
+    """Return the score from which on a yes has the highest F1."""
+    precision, recall, thresholds = precision_recall_curve(labels, scores)
+    f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-9)
+    return float(thresholds[f1[:-1].argmax()])
+
+
+class DefaultPredictor:
+    """Predicts with the default model; each task is fitted once.
+
+    The link change rate is predicted without the columns of the page's own history. The sites are
+    the groups of the folds where sites are predicted that were not seen, and there are no groups
+    where the sites are known, as the model asks for.
     """
-    tested = task.tested_rows(source, RATES)
-    is_own = np.array([name.startswith(OWN) for name in tested.names])
-    is_used = ~is_own if task.target is OutlinkTarget.LCR else np.ones_like(is_own)
-    model = _fit_default(task, source, is_used)
-    rows = tested.values.copy()
-    if is_cold:
-        rows[:, is_own] = np.nan
-    if task.target is OutlinkTarget.NL:
-        return _classified(model, rows)
-    return Prediction(model.predict(rows[:, is_used]))
+
+    def __init__(self) -> None:
+        self._fitted: dict[tuple[object, ...], Any] = {}
+
+    def predict(
+        self, task: OutlinkTask, source: FeatureSource, *, is_cold: bool = False
+    ) -> Prediction:
+        """Return the predictions; a cold start hides the history of the tested pages."""
+        tested = task.tested_rows(source, RATES)
+        is_own = np.array([name.startswith(OWN) for name in tested.names])
+        is_used = ~is_own if task.target is OutlinkTarget.LCR else np.ones_like(is_own)
+        key = task.target, task.kind, task.split, task.week, task.tested.tobytes()
+        if key not in self._fitted:
+            self._fitted[key] = _fit_default(task, source, is_used)
+        model = self._fitted[key]
+        rows = tested.values.copy()
+        if is_cold:
+            rows[:, is_own] = np.nan
+        if task.target is OutlinkTarget.NL:
+            return _classified(model, rows)
+        return Prediction(model.predict(rows[:, is_used]))
 
 
 def _fit_default(task: OutlinkTask, source: FeatureSource, is_used: BoolArray) -> Any:
     rows, outcomes, pages = task.training_rows(source, RATES)
-    groups = source.steps.sites[pages] if "host" in task.split else pages
+    groups = source.steps.sites[pages] if "host" in task.split else None
     names = np.array(task.tested_rows(source, RATES).names)[is_used]
     model = DEFAULT_MODELS[task.target](tuple(names))
     return model.fit(rows[:, is_used], outcomes, groups)
 
 
 def learner_prediction(
-    learner: TreeLearner, features: str, task: OutlinkTask, source: FeatureSource
+    learner: TreeLearner, features: str, task: OutlinkTask, source: FeatureSource, draws: int = 0
 ) -> Prediction:
-    """Predict with one of the paper's learners."""
+    """Predict with one of the paper's learners, tuned with some draws of parameters or not.
+
+    The development part on which it is tuned is a third of the rows; it is fitted to all rows.
+    """
     rows, outcomes, _ = task.training_rows(source, features)
     tested = task.tested_rows(source, features).values
     is_known = ~np.isnan(rows).all(axis=0)
@@ -94,6 +133,8 @@ def learner_prediction(
     parameters = learner_parameters(learner, task.target, task.kind, features)
     model = make_learner(learner, task.target, **parameters)
     labels = outcomes.astype(int) if task.target is OutlinkTarget.NL else outcomes
+    if draws:
+        model = tune_learner(model, rows[::3], labels[::3], draws=draws)
     model.fit(rows, labels)
     if task.target is OutlinkTarget.NL:
         return _classified(model, tested)
@@ -124,10 +165,11 @@ def _classified(model: Any, rows: Any) -> Prediction:
     return Prediction(scores, model.predict(rows).astype(int))
 
 
-def compared_models(target: OutlinkTarget, split: str) -> list[ModelChoice]:
+def compared_models(target: OutlinkTarget, split: str, tuning_draws: int = 0) -> list[ModelChoice]:
     """Return the models for a target; LCR is its own history, so it has fewer baselines.
 
-    Boosted trees, which are slow, are left out where every quarter of the sites is predicted.
+    Boosted trees and NGBoost, which are slow, are left out where every quarter of the sites is
+    predicted, and trees are tuned on the split by pages only.
     """
     rules = list(HistoryRule)
     if target is OutlinkTarget.LCR:
@@ -135,16 +177,25 @@ def compared_models(target: OutlinkTarget, split: str) -> list[ModelChoice]:
     models = [
         ModelChoice(rule.value, NO_FEATURES, partial(baseline_prediction, rule)) for rule in rules
     ]
+    if target is OutlinkTarget.NL:
+        models += [
+            ModelChoice(f"{rule}{WITH_THRESHOLD}", "", partial(tuned_baseline_prediction, rule))
+            for rule in rules
+        ]
     for learner, selections in LEARNERS[target].items():
-        if learner is TreeLearner.BOOSTED_TREES and "host" in split:
+        if learner in SLOW_LEARNERS and "host" in split:
             continue
         models += [
             ModelChoice(learner.value, features, partial(learner_prediction, learner, features))
             for features in selections
         ]
-    models.append(ModelChoice(DEFAULT, RATES, default_prediction))
+    if tuning_draws and target is OutlinkTarget.NL and split == TUNED_SPLIT:
+        tuned = partial(learner_prediction, TreeLearner.EXTRA_TREES, "all", draws=tuning_draws)
+        models.append(ModelChoice(TUNED, "all", tuned))
+    default = DefaultPredictor()
+    models.append(ModelChoice(DEFAULT, RATES, default.predict))
     if target is OutlinkTarget.NL:
-        models.append(ModelChoice(COLD, RATES, partial(default_prediction, is_cold=True)))
+        models.append(ModelChoice(COLD, RATES, partial(default.predict, is_cold=True)))
     return models
 
 
@@ -157,5 +208,6 @@ LEARNERS: Mapping[OutlinkTarget, Mapping[TreeLearner, tuple[str, ...]]] = {
     OutlinkTarget.NNL: {
         TreeLearner.EXTRA_TREES: ("lbla", "all"),
         TreeLearner.POISSON_BOOSTING: ("lbla", "all"),
+        TreeLearner.NATURAL_POISSON: ("lbla",),
     },
 }

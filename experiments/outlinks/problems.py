@@ -135,18 +135,28 @@ class EvaluationPlan:
     """Which weeks are predicted, on how many parts of the pages, and from how many rows at most.
 
     Parts of a quarter of the sites are drawn from the sites of ``host_pages`` only, all pages by
-    default; all four parts are predicted. Of the pages one part is predicted.
+    default; all four parts are predicted. Of the pages ``page_parts`` are predicted. A seed draws
+    other parts and rows; weeks and seeds are the repetitions.
     """
 
     weeks: tuple[int, ...]
     max_rows: int | None = None
     host_pages: BoolArray | None = None
+    page_parts: int = 1
+    seeds: tuple[int, ...] = (0,)
+
+    @property
+    def repetitions(self) -> Iterator[tuple[int, "EvaluationPlan"]]:
+        """Yield each week with a plan of one seed, the last week last."""
+        for week in self.weeks:
+            for seed in self.seeds:
+                yield week, replace(self, seeds=(seed,))
 
     def tasks(
         self, steps: PageSteps, target: OutlinkTarget, kind: LinkKind, split: str, week: int
     ) -> Iterator[OutlinkTask]:
-        """Yield the tasks of a week, one for each part to predict."""
-        rng = np.random.default_rng([week, SPLITS.index(split)])
+        """Yield the tasks of a week, one for each part to predict, with the first seed."""
+        rng = np.random.default_rng([self.seeds[0], week, SPLITS.index(split)])
         is_used, parts = np.ones(steps.page_count, np.bool_), np.zeros(steps.page_count, int)
         if "host" in split:
             is_used = is_used if self.host_pages is None else self.host_pages
@@ -154,7 +164,8 @@ class EvaluationPlan:
             parts = (rng.permutation(len(sites)) % PARTS)[members]
         elif split == "page":
             parts = rng.permutation(steps.page_count) % PARTS
-        for part in range(PARTS) if "host" in split else [0]:
+        part_count = PARTS if "host" in split else self.page_parts if split == "page" else 1
+        for part in range(part_count):
             yield self._task(steps, (target, kind, split, week), is_used, parts == part)
 
     def _task(
@@ -165,7 +176,7 @@ class EvaluationPlan:
         is_tested: BoolArray,
     ) -> OutlinkTask:
         empty = OutlinkTask(*names, (), np.empty(0, np.int32))
-        rng = np.random.default_rng(empty.week)
+        rng = np.random.default_rng([self.seeds[0], empty.week])
         weeks = [empty.week]
         if "time" in empty.split:
             weeks = list(range(max(2, empty.week - PAST_WEEKS), empty.week))

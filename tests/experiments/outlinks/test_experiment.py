@@ -9,6 +9,7 @@ from experiments.outlinks.crawls import weekly_trace
 from experiments.outlinks.evaluation import (
     Prediction,
     curve_area,
+    deviations,
     links_per_fetch,
     mean_figures,
     measure,
@@ -21,6 +22,7 @@ from experiments.outlinks.experiment import (
     run_experiment,
 )
 from experiments.outlinks.generated_world import GeneratedWeb, generate_web
+from experiments.outlinks.models import best_threshold
 from experiments.outlinks.problems import SPLITS, EvaluationPlan, targets_of
 from experiments.outlinks.result_tables import ExperimentResult, as_json, merge_results
 
@@ -63,6 +65,31 @@ def test_measures_that_do_not_apply_are_none() -> None:
     assert (figures["f1"], figures["auc"], figures["r2"]) == (1.0, 1.0, None)
     figures = mean_figures([measure(OutlinkTarget.LCR, truth, truth, Prediction(truth))])
     assert (figures["f1"], figures["r2"], figures["mae"]) == (None, 1.0, 0.0)
+
+
+def test_deviations_are_between_repetitions() -> None:
+    repetitions = [{"f1": f1, "auc": 0.5, "spearman": float("nan")} for f1 in (0.3, 0.5)]
+    spread = deviations(repetitions)
+    assert spread["f1_deviation"] == pytest.approx(0.1414)
+    assert (spread["auc_deviation"], spread["spearman_deviation"]) == (0.0, None)
+    assert deviations(repetitions[:1])["f1_deviation"] is None
+
+
+def test_the_chosen_threshold_has_the_highest_f1() -> None:
+    scores, labels = np.array([0.0, 0.1, 0.2, 0.4, 0.9]), np.array([0.0, 0.0, 1.0, 1.0, 1.0])
+    assert best_threshold(scores, labels) == 0.2
+
+
+def test_seeds_draw_other_parts(steps: PageSteps) -> None:
+    plan = EvaluationPlan((9,), page_parts=4, seeds=(0, 1))
+    tested = []
+    for week, repetition in plan.repetitions:
+        tasks = repetition.tasks(steps, OutlinkTarget.NL, LinkKind.INTERNAL, "page", week)
+        parts = [task.tested.tolist() for task in tasks]
+        assert len(parts) == 4
+        assert sorted(page for part in parts for page in part) == list(range(steps.page_count))
+        tested.append(parts[0])
+    assert tested[0] != tested[1]
 
 
 @pytest.mark.parametrize("split", SPLITS)
