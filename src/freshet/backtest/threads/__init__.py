@@ -1,0 +1,1 @@
+"""Replay of threads: how late visits find posts, at how many visits."""

@@ -1,0 +1,1 @@
+"""Compiled replay of the visits of a thread."""

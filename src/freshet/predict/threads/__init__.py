@@ -1,0 +1,1 @@
+"""When the next post of a thread comes, and when a visit is worth its price."""

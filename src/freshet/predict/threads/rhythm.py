@@ -1,0 +1,60 @@
+"""The weekly rhythm of posts: hours of the day and days of the week, in UTC.
+
+A thread's own hours are drawn to those of all threads: a share of the posts of other threads counts
+as posts of its own.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from freshet.core.types import FloatArray
+
+HOURS = 24
+DAYS = 7
+WEEK_HOURS = HOURS * DAYS
+HOUR_MINUTES = 60.0
+# The epoch began on a Thursday; weeks are counted from it, so day 0 is a Thursday.
+FLAT_RHYTHM: FloatArray = np.arange(WEEK_HOURS + 1, dtype=np.float64) * HOUR_MINUTES
+
+
+@dataclass(frozen=True, slots=True)
+class RhythmPrior:
+    """Shares of the hours and of the days (day 0 is a Thursday), and how many posts they weigh.
+
+    ``floor`` is added to each factor of an hour: the rhythm never stops a thread.
+    """
+
+    hours: FloatArray
+    days: FloatArray
+    hour_posts: float = 30.0
+    day_posts: float = 60.0
+    floor: float = 0.15
+
+    def rhythm_of(self, times: FloatArray) -> FloatArray:
+        """Return the cumulative weighted minutes at the hours of a week, for a thread's posts."""
+        hours, days = post_counts(times)
+        hours = 0.5 * hours + 0.25 * (np.roll(hours, 1) + np.roll(hours, -1))
+        hour_shares = (hours + self.hour_posts * self.hours) / (len(times) + self.hour_posts)
+        day_shares = (days + self.day_posts * self.days) / (len(times) + self.day_posts)
+        factors = np.outer(day_shares, hour_shares).ravel() * WEEK_HOURS + self.floor
+        return np.concatenate(([0.0], np.cumsum(factors * (HOUR_MINUTES / factors.mean()))))
+
+
+def post_counts(times: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the number of posts at each hour of the day, and on each day of the week."""
+    hours = (times // HOUR_MINUTES).astype(np.int64) % WEEK_HOURS
+    table = np.bincount(hours, minlength=WEEK_HOURS).astype(np.float64).reshape(DAYS, HOURS)
+    return table.sum(axis=0), table.sum(axis=1)
+
+
+def fit_rhythm(times: FloatArray) -> RhythmPrior:
+    """Return the prior of the posts of many threads."""
+    hours, days = post_counts(times)
+    posts = max(len(times), 1)
+    return RhythmPrior((hours + 1.0) / (posts + HOURS), (days + 1.0) / (posts + DAYS))
+
+
+def flat_prior() -> RhythmPrior:
+    """Return a prior without any rhythm."""
+    return RhythmPrior(np.full(HOURS, 1.0 / HOURS), np.full(DAYS, 1.0 / DAYS))
