@@ -132,3 +132,11 @@ def test_the_self_exciting_process_finds_the_level_of_the_rate() -> None:
     model = train_self_exciting(threads)
     rates = [model.rate(threads[0].first(count), threads[0].times[count]) for count in (100, 300)]
     assert rates == pytest.approx([1e-4, 1e-4], rel=0.5)
+
+
+def test_posts_at_a_constant_rate_wait_half_the_gap_on_average() -> None:
+    gaps = np.array([10.0, 600.0, 50_000.0])
+    thread = ThreadPosts(np.array([MONDAY]))
+    waiting, accumulated = constant_rate(0.01).waiting_posts(thread, MONDAY, gaps)
+    assert waiting == pytest.approx(0.01 * gaps, rel=0.01)
+    assert accumulated == pytest.approx(0.005 * gaps**2, rel=0.01)

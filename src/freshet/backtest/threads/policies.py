@@ -7,7 +7,7 @@ import numpy as np
 
 from freshet.backtest.threads.kernels.replay import RATE_RULE
 from freshet.core.types import FloatArray
-from freshet.predict.threads.kernels.post_rate import PostTables
+from freshet.predict.threads.kernels.post_rate import RateTables
 from freshet.predict.threads.rate_model import FORESIGHT, RateModel, rate_terms
 from freshet.predict.threads.rhythm import FLAT_RHYTHM
 from freshet.predict.threads.thread_posts import ThreadPosts
@@ -43,7 +43,7 @@ class ThreadPolicy:
             model = self.rate_of(thread)
             tables = model.tables(thread, thread.training_posts)
             return PreparedThread(tables, np.zeros(0), model)
-        tables = PostTables(thread.times, np.zeros((len(thread), 0)), FLAT_RHYTHM)
+        tables = RateTables(thread.times, np.zeros((len(thread), 0)), FLAT_RHYTHM)
         predictions = np.ones(len(thread)) if self.predictor is None else self.predictor(thread)
         return PreparedThread(tables, predictions, None)
 
@@ -52,6 +52,6 @@ class ThreadPolicy:
 class PreparedThread:
     """The tables of a thread, the predicted interval after each post, or the rate model."""
 
-    tables: PostTables
+    tables: RateTables
     predictions: FloatArray
     model: RateModel | None

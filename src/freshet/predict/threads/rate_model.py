@@ -16,9 +16,13 @@ import numpy as np
 
 from freshet.core.types import FloatArray, IndexArray
 from freshet.predict.threads.forecast import CHANCES, NextPostForecast
-from freshet.predict.threads.kernels.next_visit import next_visit_gap, waits_until
+from freshet.predict.threads.kernels.next_visit import (
+    next_visit_gap,
+    waiting_posts,
+    waits_until,
+)
 from freshet.predict.threads.kernels.post_rate import (
-    PostTables,
+    RateTables,
     RateTerms,
     decayed_counts,
     log_rate,
@@ -43,10 +47,10 @@ class RateModel:
     terms: RateTerms
     rhythm: RhythmPrior
 
-    def tables(self, posts: ThreadPosts, known: int | None = None) -> PostTables:
+    def tables(self, posts: ThreadPosts, known: int | None = None) -> RateTables:
         """Return the tables of a thread; the rhythm is that of the first ``known`` posts."""
         counts = decayed_counts(posts.times, self.terms.decays)
-        return PostTables(posts.times, counts, self.rhythm.rhythm_of(posts.times[:known]))
+        return RateTables(posts.times, counts, self.rhythm.rhythm_of(posts.times[:known]))
 
     def forecast(self, posts: ThreadPosts, now: float) -> NextPostForecast:
         """Return the distribution of the next post if none came until now (epoch minutes)."""
@@ -69,6 +73,17 @@ class RateModel:
         """
         gap = next_visit_gap(self.tables(posts), len(posts) - 1, now, self.terms, price, foresight)
         return now + float(gap)
+
+    def waiting_posts(
+        self, posts: ThreadPosts, now: float, gaps: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return how many posts are expected to wait some minutes after a visit now.
+
+        The second result is S, their integral over the minutes. ``gaps`` increase.
+        """
+        tables = self.tables(posts)
+        waiting, accumulated = waiting_posts(tables, len(posts) - 1, now, self.terms, gaps)
+        return waiting, accumulated
 
     def fit(self, threads: Sequence[ThreadPosts]) -> Self:
         """Return the model with the rhythm of some threads."""

@@ -8,7 +8,7 @@ from numba import njit
 from freshet.core.types import FloatArray
 from freshet.predict.threads.kernels.gap_rules import rule_gap
 from freshet.predict.threads.kernels.next_visit import next_visit_gap
-from freshet.predict.threads.kernels.post_rate import PostTables, RateTerms
+from freshet.predict.threads.kernels.post_rate import RateTables, RateTerms
 
 RATE_RULE = -1
 SILENT_MINUTES = 90 * 1440.0
@@ -31,7 +31,7 @@ class ReplayPlan(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def replay_thread(
-    tables: PostTables,
+    tables: RateTables,
     predictions: FloatArray,
     terms: RateTerms,
     plan: ReplayPlan,
@@ -72,7 +72,7 @@ def replay_thread(
 
 @njit(cache=True, nogil=True)
 def replay_scales(
-    tables: PostTables,
+    tables: RateTables,
     predictions: FloatArray,
     terms: RateTerms,
     plan: ReplayPlan,

@@ -7,7 +7,7 @@ from numba import njit
 
 from freshet.core.types import FloatArray
 from freshet.predict.threads.kernels.post_rate import (
-    PostTables,
+    RateTables,
     RateTerms,
     log_rate,
     rhythm_between,
@@ -35,7 +35,7 @@ def step_size(gap: float, first: float) -> float:
 
 @njit(cache=True, nogil=True)
 def next_visit_gap(
-    tables: PostTables,
+    tables: RateTables,
     post: int,
     now: float,
     terms: RateTerms,
@@ -82,7 +82,7 @@ def next_visit_gap(
 
 @njit(cache=True, nogil=True)
 def waits_until(
-    tables: PostTables, post: int, now: float, terms: RateTerms, hazards: FloatArray
+    tables: RateTables, post: int, now: float, terms: RateTerms, hazards: FloatArray
 ) -> FloatArray:
     """Return the minutes until the cumulative hazard of the next post reaches each value.
 
@@ -102,3 +102,26 @@ def waits_until(
         hazard += added
         gap += step
     return waits
+
+
+@njit(cache=True, nogil=True)
+def waiting_posts(
+    tables: RateTables, post: int, now: float, terms: RateTerms, gaps: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the expected posts that wait after each gap, and their integral over the minutes.
+
+    ``gaps`` increase.
+    """
+    elapsed = max(now - tables.times[post], 0.0)
+    counts, integrals = np.zeros(len(gaps)), np.zeros(len(gaps))
+    gap, waiting, accumulated = 0.0, 0.0, 0.0
+    for index in range(len(gaps)):
+        while gap < gaps[index]:
+            step = min(step_size(gap, 1.0), gaps[index] - gap)
+            rate = math.exp(log_rate(tables, post, elapsed + gap + 0.5 * step, terms))
+            arrivals = rate * rhythm_between(now + gap, now + gap + step, tables.cumulative_rhythm)
+            accumulated += (waiting + 0.5 * arrivals) * step
+            waiting += arrivals
+            gap += step
+        counts[index], integrals[index] = waiting, accumulated
+    return counts, integrals

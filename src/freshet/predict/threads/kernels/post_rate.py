@@ -38,7 +38,7 @@ class RateTerms(NamedTuple):
     values: FloatArray
 
 
-class PostTables(NamedTuple):
+class RateTables(NamedTuple):
     """The posts of a thread: times, decayed counts at each post, and the rhythm of the week.
 
     ``cumulative_rhythm`` has the weighted minutes from the start of the week to each of its hours.
@@ -64,7 +64,7 @@ def decayed_counts(times: FloatArray, decays: FloatArray) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def log_rate(tables: PostTables, post: int, elapsed: float, terms: RateTerms) -> float:
+def log_rate(tables: RateTables, post: int, elapsed: float, terms: RateTerms) -> float:
     """Return the log rate if no post came in ``elapsed`` minutes after the post."""
     logarithm = log_kernel_rate(tables.counts[post], elapsed, terms)
     if len(terms.roots) == 0:
@@ -93,7 +93,7 @@ def feature_count(terms: RateTerms) -> int:
 
 @njit(cache=True, nogil=True)
 def write_features(
-    tables: PostTables, post: int, elapsed: float, terms: RateTerms, features: FloatArray
+    tables: RateTables, post: int, elapsed: float, terms: RateTerms, features: FloatArray
 ) -> None:
     """Write the features: time waited, last gaps, size, age, mean gap, recent rates, own rate."""
     times, counts = tables.times, tables.counts
@@ -130,7 +130,7 @@ def tree_sum(features: FloatArray, terms: RateTerms) -> float:
 
 @njit(cache=True, nogil=True)
 def hazard_rows(
-    tables: PostTables, terms: RateTerms, bounds: tuple[int, float], bin_starts: FloatArray
+    tables: RateTables, terms: RateTerms, bounds: tuple[int, float], bin_starts: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return features, events and exposures of the bins of time since each post.
 
