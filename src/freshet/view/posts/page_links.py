@@ -19,7 +19,7 @@ _DIGITS = re.compile(r"\d+")
 # Parts of an address that only some of the pages of a thread have.
 _PAGE_PART = re.compile(
     r"[?&;](?:page|p|pg|start|st|offset|after|before|cursor|from)=[^&#]*|/page[-/]?\d+/?|/p\d+/?"
-    r"|-\d+(?=\.html?$)|(?<=/)\d+/?$",
+    r"|-\d+(?=\.html?$)",
     re.IGNORECASE,
 )
 _MAX_PAGES = 2_000
@@ -51,7 +51,7 @@ def find_page_links(nodes: PageNodes, url: str) -> ThreadPageLinks:
         target = resolver.resolve(href)
         if target is None or target[0] == resolver.page_url:
             continue
-        is_same_thread = _stem(target[0]) == stem
+        is_same_thread = _is_same_thread(_stem(target[0]), stem)
         if "next" in rel or (is_same_thread and _NEXT_WORDS.fullmatch(text)):
             next_page = next_page or target[0]
         elif "last" in rel or (is_same_thread and _LAST_WORDS.fullmatch(text)):
@@ -79,6 +79,18 @@ def _links(nodes: PageNodes) -> Iterator[tuple[list[str], str, str]]:
 def _base_href(nodes: PageNodes) -> str:
     tags = nodes.tags[:_MAX_HEAD_NODES]
     return nodes.attribute(tags.index("base"), "href") if "base" in tags else ""
+
+
+def _is_same_thread(stem: str, other: str) -> bool:
+    """Return whether two addresses without page numbers are equal, but for one last number.
+
+    >>> _is_same_thread("http://x.org/t/glue/2", "http://x.org/t/glue")
+    True
+    """
+    if stem == other:
+        return True
+    shorter, longer = sorted((stem, other), key=len)
+    return longer.startswith(f"{shorter}/") and longer[len(shorter) + 1 :].isdecimal()
 
 
 def _stem(url: str) -> str:

@@ -112,8 +112,7 @@ def _html_posts(nodes: PageNodes, url: str, visited: float) -> PagePosts:
         if marked[source]:
             evidence = evidence.with_metadata()
         count = sum(moment is not None for moment in moments)
-        is_preferred = len(marked[source]) < _MIN_METADATA_SHARE * count
-        if evidence.is_thread and is_preferred:
+        if evidence.is_thread and len(marked[source]) < _MIN_METADATA_SHARE * count:
             posts = _posts_of_blocks(nodes, block_posts, moments, url)
             return _page_posts(posts, PostSource.BLOCKS, evidence, links)
     if marked[source]:
