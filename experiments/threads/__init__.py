@@ -1,0 +1,1 @@
+"""Delay of posts against visits on recorded discussion threads."""
