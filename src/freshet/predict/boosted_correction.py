@@ -17,13 +17,14 @@ MAX_ROUNDS, PATIENCE_ROUNDS = 400, 60
 # The last share of the examples in time decides how many rounds are boosted.
 STOPPING_SHARE = 0.2
 MIN_LEAF_EXAMPLES, LEAF_SHARE = 20, 0.0015
+# The penalty grows with the smallest leaf, so that a leaf is shrunk alike in large collections.
+LEAF_PENALTY, LEAST_PENALTY, GREATEST_PENALTY = 0.09, 20.0, 50.0
 # The trees are applied only in part: what they learned holds a little less in the future.
 APPLIED_SHARE = 0.8
 PARAMETERS = {
     "objective": "binary",
     "learning_rate": 0.05,
     "num_leaves": 7,
-    "lambda_l2": 50.0,
     "feature_fraction": 0.5,
     "bagging_fraction": 0.7,
     "bagging_freq": 1,
@@ -83,7 +84,8 @@ def train_correction(examples: CorrectionExamples, rounds: int, seed: int) -> Bo
 
 def _parameters(count: int, seed: int) -> dict[str, Any]:
     least = max(MIN_LEAF_EXAMPLES, int(LEAF_SHARE * count))
-    return {**PARAMETERS, "min_data_in_leaf": least, "seed": seed}
+    penalty = min(max(LEAF_PENALTY * least, LEAST_PENALTY), GREATEST_PENALTY)
+    return {**PARAMETERS, "min_data_in_leaf": least, "lambda_l2": penalty, "seed": seed}
 
 
 def _dataset(examples: CorrectionExamples, reference: Any = None) -> Any:
