@@ -119,6 +119,11 @@ def train_model(
     With it come the examples to be stored beside it, if its estimator is trained again on them.
     """
     observed = examples.observed
+    if len(observed) < MIN_LOOKS:
+        raise TooFewLooksError(
+            f"there are {len(observed):,} looks that were compared with the one before; "
+            f"at least {MIN_LOOKS:,} are needed"
+        )
     first_later_time = _first_later_time(observed)
     later = observed[observed.times >= first_later_time]
     training = examples.training(until=first_later_time)
@@ -151,7 +156,7 @@ def _choose_estimator(examples: CollectionExamples, names: Sequence[str], until:
     if len(names) == 1:
         return names[0]
     earlier = examples.observed[examples.observed.times < until]
-    first_time = _first_later_time(earlier, least_looks=0)
+    first_time = _first_later_time(earlier)
     choosing = earlier[earlier.times >= first_time]
     inputs = examples.training(until=first_time).balanced(SEED).inputs
 
@@ -163,13 +168,8 @@ def _choose_estimator(examples: CollectionExamples, names: Sequence[str], until:
     return min(names, key=loss)
 
 
-def _first_later_time(examples: ChangeExamples, least_looks: int = MIN_LOOKS) -> float:
-    """Return when the last quarter of looks begins; there must be enough looks of both parts."""
-    if len(examples) < least_looks:
-        raise TooFewLooksError(
-            f"there are {len(examples):,} looks that were compared with the one before; "
-            f"at least {least_looks:,} are needed"
-        )
+def _first_later_time(examples: ChangeExamples) -> float:
+    """Return when the last quarter of looks begins; both parts must have enough of each result."""
     first_time = float(examples.times[len(examples) - int(VALIDATED_SHARE * len(examples))])
     is_later = examples.times >= first_time
     for part, name in ((examples[~is_later], "earlier"), (examples[is_later], "later")):
