@@ -26,8 +26,8 @@ class FigureBound:
     With ``against`` the figure is one of a comparison (difference or p), otherwise one of a method.
     A p-value meets its bound only if the method is the better one of the two. A ``goal`` was aimed
     for. No run may fall below the ``floor``, or the bound if there is none. The floor is near the
-    stored figure, because a run on other cores differs a little; where the bound is missed, it is
-    below the bound.
+    stored figure, because a run on other cores differs a little; where that figure hardly meets the
+    bound, the floor is below the bound.
     """
 
     data: str
