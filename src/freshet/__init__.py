@@ -54,18 +54,21 @@ def watch(
     urls: "Sequence[str]",
     *,
     tags: "Sequence[str]" = (),
+    thread: bool = False,
     budget: str = "",
     seconds: float = 60.0,
 ) -> "list[WatchResult]":
     """Add pages to a collection, fetch them now, and return a result for each.
 
     A page that is not fetched within ``seconds`` stays requested, and its result has no visit.
-    ``budget`` replaces the setting for this call.
+    With ``thread``, posts are looked for on the pages. ``budget`` replaces the setting for this
+    call.
     """
     crawl_in_process = import_module("freshet.fetch.crawl_process").crawl_in_process
     watch_pages = import_module("freshet.fetch.watch").watch
+    options = import_module("freshet.collection.watch").WatchOptions(tuple(tags), thread)
     found = watch_pages(
-        Path(path), urls, tags=tuple(tags), budget=budget, seconds=seconds, run=crawl_in_process
+        Path(path), urls, options=options, budget=budget, seconds=seconds, run=crawl_in_process
     )
     return cast("list[WatchResult]", found)
 

@@ -62,16 +62,26 @@ class WatchResult:
         return self.visit is not None and self.visit.outcome.is_look
 
 
+@dataclass(frozen=True, slots=True)
+class WatchOptions:
+    """What is set for pages to watch: their tags, and whether posts are looked for on them."""
+
+    tags: tuple[str, ...] = ()
+    thread: bool = False
+
+
 def add_and_request(
-    collection: CollectionStore, urls: Sequence[str], *, tags: tuple[str, ...] = ()
+    collection: CollectionStore, urls: Sequence[str], options: WatchOptions
 ) -> list[CollectionPage]:
     """Add live pages and request a visit of each; nothing is done if one is no http(s) URL."""
     keys = list(dict.fromkeys(map(live_page_key, urls)))
     if not keys:
         raise BadInputError("no page to watch; give a URL such as https://example.org/")
-    for note in add_pages(collection, urls, tags=tags).notes:
+    for note in add_pages(collection, urls, tags=options.tags).notes:
         log.warning("%s", note)
     pages = [CollectionPage(collection.find_page(key.url, source=""), collection) for key in keys]
+    if options.thread:
+        collection.catalog.update_page_settings({page.id: {"thread": "yes"} for page in pages})
     check_now(collection, pages)
     return pages
 

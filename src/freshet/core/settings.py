@@ -38,7 +38,8 @@ T = TypeVar("T")
 
 ENV_PREFIX = "FRESHET_"
 ENV_RESERVED = frozenset({"FRESHET_DATA", "FRESHET_COLLECTION", "FRESHET_DEBUG"})
-OBJECTIVES = ("freshness", "changes", "links", "timeliness")
+TIMELINESS = "timeliness"
+OBJECTIVES = ("freshness", "changes", "links", TIMELINESS)
 NO_OBJECTIVE = "none"
 FOLLOW_SCOPES = ("site", "host", "feed", "all")
 TERABYTE = 1_000_000_000_000

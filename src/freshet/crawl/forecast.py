@@ -1,12 +1,13 @@
 """Forecasts: how likely a page has changed by a time, given the time of its last look."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import exp, expm1
 
 import numpy as np
 
+from freshet.archive.catalog.catalog import Catalog
 from freshet.core.clock import to_epoch
 from freshet.core.errors import OwnClassError, UsageError
 from freshet.core.humanize import change_interval_text, count_text, percent_text
@@ -25,6 +26,8 @@ from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_
 from freshet.crawl.link_forecast import forecast_links
 from freshet.crawl.live_policy import build_fitted_policy
 from freshet.crawl.obstacles import obstacle_of
+from freshet.crawl.threads.next_post import NextPost
+from freshet.crawl.threads.post_curves import ThreadForecast, forecast_threads
 from freshet.record.collection_reader import CollectionReader
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.kernels.change_processes import regular_survival
@@ -68,7 +71,9 @@ class PageForecast:
     words. ``model`` names the learned model that the horizons come from, empty for the policy's own
     forecast; ``problem`` says why a model that is there is not used. ``link_rate`` is the expected
     number of new links a day, ``link_model`` names the learned model that it comes from, and
-    ``link_problem`` says why one that is there is not used.
+    ``link_problem`` says why one that is there is not used. ``next_post`` is the forecast of a
+    thread's next post; ``thread_note`` says why a page is taken for a thread or not, empty if no
+    posts were looked for.
     """
 
     page: Page
@@ -95,6 +100,8 @@ class PageForecast:
     link_rate: float | None = None
     link_model: str = ""
     link_problem: str = ""
+    next_post: NextPost | None = None
+    thread_note: str = ""
 
     @property
     def sentence(self) -> str:
@@ -102,9 +109,18 @@ class PageForecast:
         if self.obstacle:
             return f"none; {self.obstacle}"
         likely = f"{percent_text(self.tomorrow)} likely to have changed by tomorrow"
+        if self.next_post is not None:
+            return f"{self.next_post.sentence}; {likely}"
         if not self.looks:
             return f"not known yet; by pages like it, {likely}"
         return "; ".join(filter(None, (self.how_often, self.site_changes, likely)))
+
+    @property
+    def thread_text(self) -> str:
+        """Describe the posts of the page, or say that it has none; empty if none were wanted."""
+        if self.next_post is not None:
+            return f"posts: {self.next_post.sentence}"
+        return f"no posts: {self.thread_note}" if self.thread_note else ""
 
     @property
     def tomorrow(self) -> float:
@@ -221,6 +237,11 @@ def forecasts(
             survival = _learned_survival(learned, policy, ids, now, survival)
         except OwnClassError as error:
             choice = ModelChoice(problem=str(error))
+    threads = forecast_threads(catalog, ids.tolist(), now, np.array(HORIZONS_DAYS))
+    for row, page in enumerate(ids.tolist()):
+        if page in threads:
+            # A new post is a change.
+            survival[row] = np.minimum(survival[row], np.exp(-threads[page].expected_posts))
     last_visits = catalog.last_visits([page.id for page in pages])
     visits = [last_visits[page.id].visit if page.id in last_visits else None for page in pages]
     links = forecast_links(collection, ids.tolist(), now, np.array(HORIZONS_DAYS))
@@ -238,9 +259,20 @@ def forecasts(
             problem=choice.problem,
             link_model=link_model,
             link_problem=links.problem,
+            next_post=_next_post(threads, page_forecast.page.id),
+            thread_note=_thread_note(catalog, page_forecast.page.id),
         )
         for page_forecast, link_model in zip(plain_forecasts, links.models, strict=True)
     ]
+
+
+def _next_post(threads: Mapping[int, ThreadForecast], page_id: int) -> NextPost | None:
+    return threads[page_id].next_post if page_id in threads else None
+
+
+def _thread_note(catalog: Catalog, page_id: int) -> str:
+    note = catalog.thread_note(page_id)
+    return note.reason if note else ""
 
 
 def _with_links(

@@ -37,6 +37,7 @@ from freshet.crawl.live_policy import (
 )
 from freshet.crawl.policy_state import PolicyStateStore
 from freshet.crawl.policy_status import PolicyReportStore
+from freshet.crawl.threads.post_curves import learn_threads
 from freshet.record.collection_store import CollectionStore
 from freshet.record.fault_isolation import SYSTEM_ERRORS, describe_fault
 
@@ -105,6 +106,7 @@ class JobSource:
             self.learned_correction.add_pages(pages)
         self.policy.forget(change.removed)
         relearn_pages(self.policy, id_array(sorted(change.restored)), self.page_lookup)
+        learn_threads(self.policy, self._catalog, sorted(change.restored))
 
     def save_policy_if_due(self, now: datetime) -> None:
         """Refresh the learned correction and store the report of the policy every hour.

@@ -31,6 +31,7 @@ from freshet.crawl.policy_state import (
     restore_policy,
 )
 from freshet.crawl.policy_status import resume_policy
+from freshet.crawl.threads.post_curves import learn_threads
 from freshet.record.fault_isolation import isolate_faults
 from freshet.schedule.links.link_policy import LinkPolicy
 from freshet.schedule.model_file import resolve_policy
@@ -98,6 +99,7 @@ def build_live_policy(
     if isinstance(policy, LinkPolicy):
         ids = policy.page_states.ids
         policy.learn_page_links(ids, catalog.link_totals().known_at(ids, np.inf))
+    learn_threads(policy, catalog)
     return policy
 
 

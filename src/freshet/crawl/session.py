@@ -6,6 +6,7 @@ one thread, beside the one that fetches; the two exchange only values.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from freshet.archive.catalog.rows import HostState
@@ -26,6 +27,8 @@ from freshet.crawl.live_policy import (
     visit_table,
 )
 from freshet.crawl.noise import NoiseLearner
+from freshet.crawl.threads.post_curves import learn_threads
+from freshet.crawl.threads.thread_pages import add_next_pages
 from freshet.record.collection_store import CollectionStore
 from freshet.record.recorder import RecordedVisit, Recorder
 from freshet.view.url import canonical_url
@@ -157,15 +160,22 @@ class CrawlSession:
         relearned = sorted(filter(self.jobs.frontier.contains, remasked_pages))
         relearn_pages(self.policy, id_array(relearned), self.jobs.page_lookup)
         learn_page_links(self.policy, self._catalog, visited_pages)
+        learn_threads(self.policy, self._catalog, [*visited_pages, *relearned])
         # 9. Return the visits to the caller, which reports them.
         visits, self._unprocessed = self._unprocessed, []
         return visits
 
     def _follow_links(self) -> FollowedPages:
-        """Add new links of pages as pages, where their settings say so, and pause gone ones."""
+        """Add new links of pages as pages, where their settings say so, and pause gone ones.
+
+        The next pages of threads are added too.
+        """
         if self._follower is None:
             return FollowedPages()
-        followed = self._follower.follow(self._clock.now())
+        now = self._clock.now()
+        followed = self._follower.follow(now)
+        next_pages = add_next_pages(self._catalog, now)
+        followed = replace(followed, added=[*followed.added, *next_pages])
         if followed.added:
             self._follower.reload()
         return followed

@@ -301,7 +301,9 @@ def _chance_lines(
 
 
 def _forecast_lines(explanation: PolicyExplanation, now: datetime) -> Iterator[tuple[str, str]]:
-    """Yield the new links, how often the page changes, and its site."""
+    """Yield the new posts and links, how often the page changes, and its site."""
+    if explanation.waiting_posts is not None:
+        yield "new posts by now", f"{explanation.waiting_posts:.2g} expected"
     yield from _link_lines(explanation)
     if changes := page_changes_text(explanation):
         yield "changes", changes

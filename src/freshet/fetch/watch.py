@@ -7,7 +7,12 @@ from pathlib import Path
 from time import sleep
 
 from freshet.archive.warc.lock import ArchiveLock
-from freshet.collection.watch import WatchResult, add_and_request, watch_results
+from freshet.collection.watch import (
+    WatchOptions,
+    WatchResult,
+    add_and_request,
+    watch_results,
+)
 from freshet.core.budget import Budget, utc_day
 from freshet.core.clock import monotonic_seconds
 from freshet.core.errors import UsageError
@@ -20,13 +25,14 @@ from freshet.record.writer_lock import is_crawl, refuse_second_writer
 
 DEFAULT_WAIT_SECONDS = 60.0
 POLL_SECONDS = 0.1
+NO_OPTIONS = WatchOptions()
 
 
 def watch(
     path: Path,
     urls: Sequence[str],
     *,
-    tags: tuple[str, ...] = (),
+    options: WatchOptions = NO_OPTIONS,
     seconds: float = DEFAULT_WAIT_SECONDS,
     budget: str = "",
     run: Callable[..., object] = run_crawl,
@@ -46,7 +52,7 @@ def watch(
         if not is_crawl(writer):
             check_own_classes(collection)
         since = collection.clock.now()
-        pages = add_and_request(collection, urls, tags=tags)
+        pages = add_and_request(collection, urls, options)
         if is_crawl(writer):
             _wait(collection, pages, seconds)
         elif _has_budget(collection, since, budget or collection.settings.budget):

@@ -1,10 +1,10 @@
-"""The criteria for a change of a page: what counts as one, and the mask that hides noise."""
+"""How a page is read: what counts as a change, the mask that hides noise, and if it has posts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from freshet.core.settings import UNREADABLE_KEY, Settings
+from freshet.core.settings import TIMELINESS, UNREADABLE_KEY, PageSettings, Settings
 from freshet.core.types import Change, Page, View
 from freshet.measure.change.compare import (
     MaskedView,
@@ -20,10 +20,11 @@ from freshet.view.words import count_words
 
 @dataclass(frozen=True, slots=True)
 class ChangeCriteria:
-    """The kind of change that counts for a page, and the mask of its noise."""
+    """The kind of change that counts for a page, the mask of its noise, and if posts are read."""
 
     counts_as: str = "text"
     mask: Mask = NO_MASK
+    reads_posts: bool = False
 
     @property
     def reads_dom(self) -> bool:
@@ -59,10 +60,11 @@ def criteria_of_pages(
     masks = reader.catalog.latest_masks(page_ids)
     criteria = {}
     for page_id in page_ids:
-        counts_as = _counts_as(reader.settings, overrides.get(page_id, ()))
+        settings = _page_settings(reader.settings, overrides.get(page_id, ()))
         stored = masks.get(page_id)
         mask = NO_MASK if stored is None else parse_mask(stored.version, stored.body)
-        criteria[page_id] = ChangeCriteria(counts_as, mask)
+        reads_posts = _reads_posts(settings.thread, reader.settings.objective)
+        criteria[page_id] = ChangeCriteria(settings.counts_as, mask, reads_posts)
     return criteria
 
 
@@ -87,11 +89,20 @@ def save_mask(reader: CollectionReader, page: Page, mask: Mask, *, after: int) -
     return None if version is None else replace(mask, version=version)
 
 
-def _counts_as(settings: Settings, tables: Sequence[Mapping[str, Any]]) -> str:
-    """Return the page's ``counts_as``; the collection's where its settings cannot be read."""
+def _page_settings(settings: Settings, tables: Sequence[Mapping[str, Any]]) -> PageSettings:
+    """Return the settings of a page; the collection's where its own cannot be read."""
     if any(UNREADABLE_KEY in table for table in tables):
-        return settings.page.counts_as
-    return settings.for_page(*tables).counts_as
+        return settings.page
+    return settings.for_page(*tables)
+
+
+def _reads_posts(thread: str, objective: str) -> bool:
+    """Whether posts are looked for on a page with this setting.
+
+    >>> _reads_posts("auto", "timeliness"), _reads_posts("auto", "freshness")
+    (True, False)
+    """
+    return thread == "yes" or (thread == "auto" and objective == TIMELINESS)
 
 
 def parse_mask(version: int, body: Mapping[str, Any]) -> Mask:

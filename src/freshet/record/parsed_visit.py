@@ -1,6 +1,7 @@
 """Decode, parse and classify a snapshot."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from freshet.core.errors import BadInputError
 from freshet.core.settings import LimitSettings
@@ -9,6 +10,7 @@ from freshet.measure.outcome import classify_outcome
 from freshet.view.bounds import ViewLimits
 from freshet.view.content_coding import ContentTooLargeError, decode_content
 from freshet.view.parse import parse_snapshot
+from freshet.view.posts.page_posts import PagePosts, find_posts
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,12 @@ def parse_visit(snapshot: Snapshot, limits: LimitSettings, *, dom: bool = False)
     view = parse_snapshot(decoded, dom=dom, limits=ViewLimits(max_body_bytes=limits.body_bytes))
     verdict = classify_outcome(decoded, view)
     return ParsedVisit(verdict.outcome, verdict.why, view)
+
+
+def read_posts(snapshot: Snapshot, visited: datetime, limits: LimitSettings) -> PagePosts:
+    """Decode a snapshot that was parsed before, and return the posts that it shows."""
+    view_limits = ViewLimits(max_body_bytes=limits.body_bytes)
+    return find_posts(decode_snapshot(snapshot, limits), visited, limits=view_limits)
 
 
 def decode_snapshot(snapshot: Snapshot, limits: LimitSettings) -> Snapshot:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from freshet.archive.catalog.rows import LinkDelta, ViewSummary, VisitEntry
+from freshet.archive.catalog.rows import LinkDelta, ThreadLook, ViewSummary, VisitEntry
 from freshet.archive.observation import Observation
 from freshet.archive.warc.digest import parse_sha1, sha1
 from freshet.core.errors import OwnMeasureError
@@ -20,7 +20,7 @@ from freshet.record.collection_reader import CollectionReader, new_page
 from freshet.record.fault_isolation import SYSTEM_ERRORS, describe_fault, isolate_faults
 from freshet.record.page_state import KnownLinks, PageState, measure_change, measure_links
 from freshet.record.page_state_cache import PageStateCache
-from freshet.record.parsed_visit import ParsedVisit, parse_visit
+from freshet.record.parsed_visit import ParsedVisit, parse_visit, read_posts
 from freshet.record.record_store import (
     PageObservation,
     RecordStore,
@@ -35,6 +35,7 @@ from freshet.record.remeasurement import (
     unmeasured_pages,
 )
 from freshet.record.visit_draft import VisitDraft, is_report_only, reported_entry
+from freshet.view.posts.page_links import ThreadPageLinks
 from freshet.view.url import canonical_url
 
 MAX_CACHED_PAGES = 20_000
@@ -244,7 +245,10 @@ class Recorder:
             if parsed.outcome is Outcome.OK and parsed.view is not None:
                 masked_view = criteria.mask_view(parsed.view)
             outcome, reason = parsed.outcome, parsed.reason
-            drafts.append(VisitDraft(*item, outcome, reason, stored, snapshot, masked_view))
+            thread = None
+            if masked_view is not None and snapshot is not None and criteria.reads_posts:
+                thread = self._thread_look(item, snapshot)
+            drafts.append(VisitDraft(*item, outcome, reason, stored, snapshot, masked_view, thread))
         return drafts
 
     def _original_snapshot(
@@ -274,6 +278,18 @@ class Recorder:
         if observation.outcome is None:
             return parsed
         return replace(parsed, outcome=observation.outcome, reason=observation.why)
+
+    def _thread_look(self, item: PageObservation, snapshot: Snapshot) -> ThreadLook | None:
+        """Return what a snapshot shows of a thread; None if that cannot be read."""
+        limits = self._reader.settings.limits
+        final = replace(snapshot, url=item.observation.final_url or item.url)
+        with isolate_faults("looking for posts", item.url):
+            found = read_posts(final, item.observation.time, limits)
+            links = found.links if found.is_thread else ThreadPageLinks()
+            # New posts are on the last page.
+            next_page = links.next_page and (links.last_page or links.next_page)
+            return ThreadLook(found.posts, found.reason, next_page)
+        return None
 
     def _save_importance(self, items: Sequence[PageObservation]) -> None:
         """Save the importance that an imported history gives to pages."""
@@ -341,6 +357,7 @@ class Recorder:
             links=links,
             etag=draft.validator("etag"),
             last_modified=draft.validator("last-modified"),
+            thread=draft.thread,
         )
 
     def _link_delta(

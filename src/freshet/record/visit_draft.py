@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from freshet.archive.catalog.rows import VisitEntry
+from freshet.archive.catalog.rows import ThreadLook, VisitEntry
 from freshet.archive.observation import Observation
 from freshet.core.types import Outcome, PageKey, Snapshot, Visit
 from freshet.measure.change.compare import MaskedView
@@ -19,6 +19,7 @@ class VisitDraft:
 
     ``snapshot`` are the bytes that were observed, of a revisit those of its original.
     ``masked_view`` is what they show under the page's mask; None if the visit showed no content.
+    ``thread`` is what they show of a thread, if posts are looked for.
     """
 
     page_id: int
@@ -29,6 +30,7 @@ class VisitDraft:
     stored: StoredBytes
     snapshot: Snapshot | None
     masked_view: MaskedView | None = None
+    thread: ThreadLook | None = None
 
     @property
     def page_key(self) -> PageKey:

@@ -68,15 +68,17 @@ def test_pages_and_threads_share_the_budget() -> None:
 
 
 def test_a_thread_is_scored_at_every_choice_of_an_hour() -> None:
-    policy, start = policy_of_threads([0.01], others=3_000), moment(DAY + 1) + 4 * 3600
-    # The value rises from almost nothing to a billion between the ages of 1.05 and 1.24 days.
-    sudden = np.where(CURVE_AGES < 1.1, 1e-12, 1e9)[None]
+    policy = policy_of_threads([0.01], others=3_000)
+    index = int(np.searchsorted(CURVE_AGES, 0.3))
+    early, late = CURVE_AGES[index : index + 2].tolist()
+    policy.learn(visits(list(range(3_001)), DAY + 1 - early))
+    # The value rises from almost nothing to a billion within the hour.
+    sudden = np.where(early >= CURVE_AGES, 1e-12, 1e9)[None]
     policy.learn_curves(np.array([0]), sudden, sudden)
-    for minutes in (0, 1):
-        choices = policy.choose(from_epoch(start - 3600 + 60 * minutes), 1, HostCaps())
+    for age in (early, early + 1 / 1440):
+        choices = policy.choose(from_epoch(moment(DAY + 1 - early + age)), 1, HostCaps())
         assert 0 not in choices.pages
-    for minutes in (2, 59):
-        choices = policy.choose(from_epoch(start - 3600 + 60 * minutes), 1, HostCaps())
+    choices = policy.choose(from_epoch(moment(DAY + 1 - early + late)), 1, HostCaps())
     assert choices.pages.tolist() == [0]
 
 

@@ -264,17 +264,17 @@ class FoundPageTables(PageTables):
     def add_found_pages(
         self,
         found: Sequence[FoundPage],
-        last_visit_id: int,
+        last_visit_id: int | None,
         now: datetime,
         waiting: Sequence[WaitingLink] = (),
     ) -> list[int]:
         """Add found pages that are not there yet, and note up to which visit links were followed.
 
+        Nothing is noted if ``last_visit_id`` is None: the pages are no followed links.
         Found pages wait no longer, and links that have to wait are added, if not too many wait
         already. All in one transaction. Pages that were removed stay removed. Returns the new
         pages' ids.
         """
-        note = self._dialect.insert(meta).values(key=FOLLOWED_VISIT_NOTE, value=str(last_visit_id))
         with self._write_engine.begin() as connection:
             new_ids = self._insert_missing(connection, [item.page for item in found], now)[1]
             added = {item.page.key: item for item in reversed(found) if item.page.key in new_ids}
@@ -289,12 +289,15 @@ class FoundPageTables(PageTables):
                 connection.execute(tags.insert(), tag_rows)
             _delete_waiting(connection, [(item.tag, item.page.key.url) for item in found])
             self._add_waiting(connection, waiting, now)
-            connection.execute(
-                note.on_conflict_do_update(
-                    index_elements=["key"], set_={"value": str(last_visit_id)}
-                )
-            )
+            if last_visit_id is not None:
+                self._note_followed(connection, last_visit_id)
         return sorted(new_ids.values())
+
+    def _note_followed(self, connection: Connection, last_visit_id: int) -> None:
+        note = self._dialect.insert(meta).values(key=FOLLOWED_VISIT_NOTE, value=str(last_visit_id))
+        connection.execute(
+            note.on_conflict_do_update(index_elements=["key"], set_={"value": str(last_visit_id)})
+        )
 
     def _add_waiting(
         self, connection: Connection, links: Sequence[WaitingLink], now: datetime

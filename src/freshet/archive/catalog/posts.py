@@ -1,5 +1,6 @@
-"""The posts that visits of threads have found."""
+"""The posts that visits of threads have found, and where threads continue."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,10 @@ from xxhash import xxh3_64_intdigest
 
 from freshet.archive.catalog.database import TableStore, split_chunks
 from freshet.archive.catalog.pages import restrict_to_live
-from freshet.archive.catalog.rows import VisitEntry
-from freshet.archive.catalog.schema import pages, posts, visits
+from freshet.archive.catalog.rows import ThreadLook, VisitEntry
+from freshet.archive.catalog.schema import pages, posts, threads, visits
 from freshet.archive.catalog.visit_rows import to_signed
+from freshet.core.content.posts import Post
 from freshet.core.tables import PageIdArray
 from freshet.core.types import FloatArray
 
@@ -34,6 +36,14 @@ class StoredPost:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadNote:
+    """Why a page was taken for a thread or not, and the page on which the thread continues."""
+
+    reason: str
+    next_page: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class PostColumns:
     """The posts of several pages as columns, by page and by time."""
 
@@ -46,7 +56,7 @@ class PostColumns:
 
 
 class PostTables(TableStore):
-    """The table posts."""
+    """The tables posts and threads."""
 
     def posts_of_page(self, page_id: int, *, latest: int | None = None) -> list[StoredPost]:
         """Return the posts of a page in the order of time, all or the latest ones."""
@@ -86,20 +96,83 @@ class PostTables(TableStore):
                 counts.update((page, count) for page, count in rows)
         return counts
 
-    def _write_posts(
+    def thread_note(self, page_id: int) -> ThreadNote | None:
+        """Return what the last look at a page said of its thread; None if none was looked for."""
+        query = select(threads.c.reason, threads.c.next_page).where(threads.c.page_id == page_id)
+        with self._read_engine.begin() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else ThreadNote(*row)
+
+    def next_pages(self) -> dict[int, str]:
+        """Return where the threads of live pages continue, by the id of the page."""
+        query = select(threads.c.page_id, threads.c.next_page).join(pages)
+        query = restrict_to_live(query.where(threads.c.next_page.is_not(None)), source="")
+        with self._read_engine.begin() as connection:
+            rows = connection.execute(query).all()
+        return {row.page_id: row.next_page for row in rows}
+
+    def _write_threads(
         self, connection: Connection, entries: Sequence[VisitEntry], ids: Mapping[bytes, int]
     ) -> None:
-        """Write the posts of visits; a post that is known keeps its time and its visit."""
+        """Write what visits showed of threads; a known post keeps its time and its visit."""
+        looks = [(entry.visit, entry.thread) for entry in entries if entry.thread is not None]
+        self._write_notes(connection, {visit.page: thread for visit, thread in looks})
+        for visit, thread in looks:
+            rows = [
+                {
+                    "page_id": visit.page,
+                    "identity": identity,
+                    "time": post.time,
+                    "author": _author(post),
+                    "visit_id": ids[visit.uid],
+                }
+                for identity, post in self._new_posts(connection, visit.page, thread.posts)
+            ]
+            if rows:
+                connection.execute(self._dialect.insert(posts).on_conflict_do_nothing(), rows)
+
+    def _new_posts(
+        self, connection: Connection, page_id: int, shown: Sequence[Post]
+    ) -> list[tuple[int, Post]]:
+        """Return the posts that a page shows and that are not known, by their stored identities.
+
+        A post without an identity of its own is an edited one if a known post of the same time and
+        author is no longer shown.
+        """
+        query = select(posts.c.identity, posts.c.time, posts.c.author)
+        known = connection.execute(query.where(posts.c.page_id == page_id)).all()
+        shown_by_identity = {_stored_identity(post): post for post in shown}
+        known_identities = {row.identity for row in known}
+        missing = Counter(
+            (round(row.time), row.author) for row in known if row.identity not in shown_by_identity
+        )
+        new_posts = []
+        for identity, post in shown_by_identity.items():
+            if identity in known_identities:
+                continue
+            moment = round(post.time), _author(post)
+            if not post.is_named and missing[moment]:
+                missing[moment] -= 1
+                continue
+            new_posts.append((identity, post))
+        return new_posts
+
+    def _write_notes(self, connection: Connection, looks: Mapping[int, ThreadLook]) -> None:
         rows = [
-            {
-                "page_id": entry.visit.page,
-                "identity": to_signed(xxh3_64_intdigest(post.identity.encode("utf-8", "replace"))),
-                "time": post.time,
-                "author": post.author[:MAX_AUTHOR_CHARS] if post.author else None,
-                "visit_id": ids[entry.visit.uid],
-            }
-            for entry in entries
-            for post in entry.posts
+            {"page_id": page, "reason": look.reason, "next_page": look.next_page}
+            for page, look in looks.items()
         ]
         if rows:
-            connection.execute(self._dialect.insert(posts).on_conflict_do_nothing(), rows)
+            insertion = self._dialect.insert(threads)
+            values = {name: insertion.excluded[name] for name in ("reason", "next_page")}
+            connection.execute(
+                insertion.on_conflict_do_update(index_elements=["page_id"], set_=values), rows
+            )
+
+
+def _stored_identity(post: Post) -> int:
+    return to_signed(xxh3_64_intdigest(post.identity.encode("utf-8", "replace")))
+
+
+def _author(post: Post) -> str | None:
+    return post.author[:MAX_AUTHOR_CHARS] if post.author else None

@@ -68,12 +68,24 @@ class LinkDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadLook:
+    """What a look showed of a thread: its posts, and the page on which the thread continues.
+
+    ``reason`` says why the page was taken for a thread, or for an ordinary page without posts.
+    """
+
+    posts: tuple[Post, ...]
+    reason: str
+    next_page: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class VisitEntry:
     """A visit and everything that was measured of it, to be written in one transaction.
 
     ``since`` is the visit that this one was compared with: its id, or its uid if it may be in the
-    same batch. The link lists of ``change`` are not stored; ``links`` is. ``posts`` are those
-    that the visit showed of a thread.
+    same batch. The link lists of ``change`` are not stored; ``links`` is. ``thread`` is
+    None where no posts were looked for.
     """
 
     visit: Visit
@@ -83,7 +95,7 @@ class VisitEntry:
     links: LinkDelta | None = None
     etag: str | None = None
     last_modified: str | None = None
-    posts: tuple[Post, ...] = ()
+    thread: ThreadLook | None = None
 
 
 @dataclass(frozen=True, slots=True)

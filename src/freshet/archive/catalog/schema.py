@@ -210,6 +210,14 @@ posts = Table(
 )
 Index("ix_posts_visit_id", posts.c.visit_id)
 
+threads = Table(
+    "threads",
+    metadata,
+    Column("page_id", Id, ForeignKey(pages.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("reason", Text, nullable=False),
+    Column("next_page", Text),
+)
+
 found_pages = Table(
     "found_pages",
     metadata,

@@ -120,7 +120,7 @@ class VisitTables(PostTables):
         self._insert_changes.run(connection, change_columns(entries, ids))
         self._insert_views.run(connection, view_columns(entries, ids))
         self._insert_links.run(connection, link_columns(entries, ids))
-        self._write_posts(connection, entries, ids)
+        self._write_threads(connection, entries, ids)
 
     def replace_changes(self, entries: Sequence[VisitEntry]) -> None:
         """Replace the changes of stored visits; their views and links only where given."""

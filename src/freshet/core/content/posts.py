@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+# An identity that is a hash of the content begins so: it differs after an edit.
+HASH_MARK = "~"
+
 
 @dataclass(frozen=True, slots=True)
 class Post:
@@ -16,3 +19,8 @@ class Post:
     author: str | None
     text: str
     identity: str
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the page gives the post an identity that stays the same after an edit."""
+        return not self.identity.startswith(HASH_MARK)

@@ -85,6 +85,19 @@ class RateModel:
         waiting, accumulated = waiting_posts(tables, len(posts) - 1, now, self.terms, gaps)
         return waiting, accumulated
 
+    def visit_values(
+        self, posts: ThreadPosts, now: float, gaps: FloatArray, *, foresight: float = FORESIGHT
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the waiting posts some minutes after a visit now, and what a visit is worth then.
+
+        The value is the greatest ``price`` at which ``next_visit`` has come by then. ``gaps``
+        increase.
+        """
+        waiting, accumulated = self.waiting_posts(posts, now, gaps)
+        rates = np.diff(waiting, prepend=0.0) / np.diff(gaps, prepend=0.0)
+        by_rate = waiting**2 / (2.0 * rates)
+        return waiting, accumulated ** (1.0 - foresight) * by_rate**foresight
+
     def fit(self, threads: Sequence[ThreadPosts]) -> Self:
         """Return the model with the rhythm of some threads."""
         return replace(

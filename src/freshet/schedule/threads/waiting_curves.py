@@ -10,7 +10,7 @@ import numpy as np
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import Float32Array, FloatArray, IndexArray
 
-CURVE_POINTS = 96
+CURVE_POINTS = 192
 FIRST_AGE_DAYS, LAST_AGE_DAYS = 60 / DAY_SECONDS, 3_650.0
 CURVE_AGES: FloatArray = np.geomspace(FIRST_AGE_DAYS, LAST_AGE_DAYS, CURVE_POINTS)
 LOG_AGE_STEP = np.log(LAST_AGE_DAYS / FIRST_AGE_DAYS) / (CURVE_POINTS - 1)

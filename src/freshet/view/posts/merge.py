@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from xxhash import xxh3_64_hexdigest
 
-from freshet.core.content.posts import Post
+from freshet.core.content.posts import HASH_MARK, Post
 
-HASH_MARK = "~"
 _SAME_MINUTE = 60.0
 
 
@@ -43,7 +42,7 @@ Post(time=5.0, author='bob', text='hi', identity='#2'))
     edited = {
         (round(post.time), post.author): post.identity
         for post in known
-        if post.identity.startswith(HASH_MARK) and post.identity not in shown_identities
+        if not post.is_named and post.identity not in shown_identities
     }
     for post in new_posts:
         identity = _known_identity(post, merged, edited)
@@ -68,7 +67,7 @@ def _known_identity(
             or known.text == post.text
         )
         return post.identity if is_same else None
-    if post.identity.startswith(HASH_MARK):
+    if not post.is_named:
         return edited.pop((round(post.time), post.author), None)
     return None
 

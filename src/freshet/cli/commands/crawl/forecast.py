@@ -10,6 +10,10 @@ The last column is the number of new links that a look at that time is expected 
 the page never had before. It counts from the last look, or from now before the first one. If
 `freshet learn` has learned a model of new links that is better than the default forecast and no
 worse than rules that repeat the past, it is that of the model, and the model is named.
+
+If posts are looked for on the page (setting `page.thread`), it is shown how many were found, and
+when the next one is expected: the time by which it is as likely as not, and the interval in which
+it comes with 80 % probability. A page without posts says why it was not taken for a thread.
 """
 
 from freshet.cli.options import (
@@ -51,6 +55,8 @@ def forecast(
             print_text(f"new links by {page_forecast.link_model}")
         elif page_forecast.link_problem and not page_forecast.obstacle:
             print_text(f"new links not by the learned model: {page_forecast.link_problem}")
+        if page_forecast.thread_text and page_forecast.next_post is None:
+            print_text(page_forecast.thread_text)
 
 
 def _print(page_forecast: PageForecast) -> None:
@@ -63,14 +69,8 @@ def _print(page_forecast: PageForecast) -> None:
     if page_forecast.obstacle:
         print_text(f"no forecast: {page_forecast.obstacle}")
         return
-    if not page_forecast.looks:
-        print_text("not known yet; these are the probabilities of similar pages")
-    elif page_forecast.how_often and not page_forecast.changes:
-        print_text(f"{page_forecast.how_often}; the chance of one comes mostly from other pages")
-    elif page_forecast.how_often:
-        changes = count_text(page_forecast.changes, "change")
-        looks = count_text(page_forecast.looks, "compared look")
-        print_text(f"{page_forecast.how_often}; {changes} in {looks}")
+    if how_often := _how_often(page_forecast):
+        print_text(how_often)
     if page_forecast.site_changes:
         print_text(page_forecast.site_changes)
     if page_forecast.model:
@@ -87,3 +87,18 @@ def _print(page_forecast: PageForecast) -> None:
         for horizon in page_forecast.horizons
     ]
     print_table(("changed", "by", "probability", "new links"), rows)
+
+
+def _how_often(page_forecast: PageForecast) -> str:
+    """Return how often the page changes and what that rests on; of a thread, its posts."""
+    if page_forecast.next_post is not None:
+        return page_forecast.thread_text
+    if not page_forecast.looks:
+        return "not known yet; these are the probabilities of similar pages"
+    if not page_forecast.how_often:
+        return ""
+    if not page_forecast.changes:
+        return f"{page_forecast.how_often}; the chance of one comes mostly from other pages"
+    changes = count_text(page_forecast.changes, "change")
+    looks = count_text(page_forecast.looks, "compared look")
+    return f"{page_forecast.how_often}; {changes} in {looks}"

@@ -1,7 +1,8 @@
 """Fetches only these pages, within the same limits as a crawl. For each page it prints the title
 and the number of words and links, or why the page could not be read; then how likely the page is to
 change within a day, and when the next visit is expected with the collection's budget. If the page
-was visited before, it prints what changed since.
+was visited before, it prints what changed since. Of a thread it prints how many posts were found
+and when the next one is expected.
 
 If a crawl is running, it is asked to fetch the pages, and this command waits for its visits. Hosts
 that go into back-off are reported on standard error. If all remaining pages are on hosts in
@@ -44,6 +45,14 @@ def watch(
     tag: Annotated[
         list[str] | None, typer.Option(metavar="TAG", help="Tag for the pages; can be repeated.")
     ] = None,
+    thread: Annotated[
+        bool,
+        typer.Option(
+            "--thread",
+            help="Look for posts on the pages, and forecast the next one. With the objective "
+            "timeliness, posts are looked for on all pages.",
+        ),
+    ] = False,
     wait: Annotated[
         float,
         typer.Option(
@@ -72,6 +81,7 @@ def watch(
     tags = tuple(parse_tag_name(text) for text in tag or ())
     refuse_second_writer(collection, allow_crawl=True)
     from freshet.cli.compile_notice import announce_compiling
+    from freshet.collection.watch import WatchOptions
     from freshet.fetch.run_crawl import run_crawl
     from freshet.fetch.watch import watch as watch_pages  # takes seconds to load
 
@@ -79,7 +89,12 @@ def watch(
     crawl_and_report = run_crawl if as_json else partial(run_crawl, listeners=[_print_closed_hosts])
     with log_to_file(log_file), progress_bar("fetching", quiet=as_json):
         results = watch_pages(
-            collection, urls, tags=tags, seconds=wait, budget=budget, run=crawl_and_report
+            collection,
+            urls,
+            options=WatchOptions(tags, thread),
+            seconds=wait,
+            budget=budget,
+            run=crawl_and_report,
         )
     if as_json:
         print_json(results)
@@ -104,6 +119,8 @@ def _print(result: "WatchResult") -> None:
         for obstacle in result.why.obstacles:
             print_text(f"  {obstacle}")
     print_text(f"  {_describe_forecast(result)}")
+    if result.forecast.thread_text and result.forecast.next_post is None:
+        print_text(f"  {result.forecast.thread_text}")
 
 
 def _describe_visit(result: "WatchResult") -> str:

@@ -1,0 +1,1 @@
+"""Threads in a live crawl: their posts, the pages on which they continue, and the next post."""
