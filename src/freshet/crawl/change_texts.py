@@ -9,6 +9,7 @@ from freshet.core.humanize import (
     change_interval_text,
     count_text,
     duration_text,
+    percent_text,
     quantity_text,
 )
 from freshet.core.local_time import format_recent
@@ -19,6 +20,7 @@ from freshet.schedule.hosts.kernels.publication_times import DAY_HOURS
 FREQUENT_EVENT_RATE = 0.1
 # Chances of a change that differ by less than this are not told apart.
 SAME_CHANCE = 0.1
+COUNTS_LESS = "such changes count less for the page's own rate"
 
 
 def regular_interval_text(rate: float) -> str:
@@ -130,3 +132,10 @@ def _hours_text(hours: Sequence[int]) -> str:
         )
         spans.append(f"{start}:00 to {(start + length) % DAY_HOURS}:00")
     return f"{' and '.join(spans)} UTC"
+
+
+def unseen_event_text(event: SharedEventReport) -> str:
+    """Say how likely a shared event has changed the page, and that it is no change of its own."""
+    if event.is_seen:
+        return f"this page has been looked at since; {COUNTS_LESS}"
+    return f"{percent_text(event.chance)} likely; {COUNTS_LESS}"

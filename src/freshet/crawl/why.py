@@ -12,7 +12,7 @@ from freshet.core.clock import from_epoch
 from freshet.core.humanize import change_interval_text, duration_text, percent_text, quantity_text
 from freshet.core.local_time import format_to_second
 from freshet.core.settings import NO_OBJECTIVE, PageSettings, planning_objective
-from freshet.core.tables import FormulaEvaluation, PolicyExplanation, SharedEventReport
+from freshet.core.tables import FormulaEvaluation, PolicyExplanation
 from freshet.core.types import Page, Visit
 from freshet.crawl.change_texts import (
     SAME_CHANCE,
@@ -23,6 +23,7 @@ from freshet.crawl.change_texts import (
     quiet_site_text,
     shared_event_text,
     site_changes_text,
+    unseen_event_text,
 )
 from freshet.crawl.hosts import HostSummary, host_names, summarise_host
 from freshet.crawl.learned_correction import LearnedForecastStatus
@@ -37,7 +38,6 @@ STEADY_CLOCK_MARGIN = 0.05
 FULL_READINESS = 100
 # A visit that comes so much before its value is full is made because there is budget left.
 LATE_DUE = timedelta(minutes=1)
-COUNTS_LESS = "such changes count less for the page's own rate"
 BUDGET_SPENT = "today's budget is spent; the next requests go out after midnight UTC"
 
 
@@ -316,7 +316,7 @@ def _forecast_lines(explanation: PolicyExplanation, now: datetime) -> Iterator[t
     if any(texts):
         yield "its site", "; ".join(texts)
     if event is not None:
-        yield "changed with it", _unseen_event_text(event)
+        yield "changed with it", unseen_event_text(event)
     if explanation.publication_hours:
         yield "its hours", publication_hours_text(explanation.publication_hours)
 
@@ -330,13 +330,6 @@ def _link_lines(explanation: PolicyExplanation) -> Iterator[tuple[str, str]]:
     if explanation.prior_link_rate is not None:
         often += f"; pages of its host: {link_rate_text(explanation.prior_link_rate)}"
     yield "new links", often
-
-
-def _unseen_event_text(event: SharedEventReport) -> str:
-    """Say how likely a shared event has changed the page, and that it is no change of its own."""
-    if event.is_seen:
-        return f"this page has been looked at since; {COUNTS_LESS}"
-    return f"{percent_text(event.chance)} likely; {COUNTS_LESS}"
 
 
 def _value_lines(
