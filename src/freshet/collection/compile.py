@@ -20,6 +20,8 @@ from freshet.crawl.noise import NoiseLearner
 from freshet.crawl.page_features import PageFeatures
 from freshet.crawl.plan import make_plan
 from freshet.crawl.policy_rehearsal import rehearse_policy
+from freshet.crawl.threads.post_curves import post_curves
+from freshet.crawl.threads.thread_posts import ThreadPage
 from freshet.view.bounds import HARMLESS_BYTES
 
 HOST = "https://compile.example"
@@ -68,11 +70,18 @@ def compile_functions(folder: Path, *, report: StepReporter) -> None:
         watch_results(collection, pages, since=now)
         make_plan(collection)
         warm_up_policy(collection.settings, now)
+        _forecast_posts(now)
         rehearse_policy(collection.settings, now)
         features = PageFeatures(collection.catalog)
         features.at(features.ids, features.expected_times(features.ids, to_epoch(now)))
         _score(to_epoch(now))
         report(3, 3)
+
+
+def _forecast_posts(now: datetime) -> None:
+    """Forecast the posts of a made-up thread."""
+    times = to_epoch(now) - np.arange(VISITS, 0.0, -1.0)
+    post_curves(ThreadPage(0, times, is_continued=False), to_epoch(now))
 
 
 def _score(now: float) -> None:
