@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from freshet.core.settings import TIMELINESS, UNREADABLE_KEY, PageSettings, Settings
+from freshet.core.settings import (
+    TIMELINESS,
+    UNREADABLE_KEY,
+    PageSettings,
+    Settings,
+    planning_objective,
+)
 from freshet.core.types import Change, Page, View
 from freshet.measure.change.compare import (
     MaskedView,
@@ -63,7 +69,7 @@ def criteria_of_pages(
         settings = _page_settings(reader.settings, overrides.get(page_id, ()))
         stored = masks.get(page_id)
         mask = NO_MASK if stored is None else parse_mask(stored.version, stored.body)
-        reads_posts = _reads_posts(settings.thread, reader.settings.objective)
+        reads_posts = _reads_posts(settings.thread, planning_objective(reader.settings))
         criteria[page_id] = ChangeCriteria(settings.counts_as, mask, reads_posts)
     return criteria
 
