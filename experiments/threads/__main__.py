@@ -19,7 +19,9 @@ from experiments.threads.expected_figures import (
 )
 from experiments.threads.experiment import replay_policies, report_table
 from experiments.threads.policies import closed_form_policies, learned_policies
-from experiments.threads.recorded_threads import generate_threads, read_threads
+from experiments.threads.recorded_threads import RecordedThread, generate_threads, read_threads
+from freshet.predict.threads.hazard_training import train_hazard
+from freshet.predict.threads.rate_model import hazard_document
 
 CLOSED, LEARNED, TABLE = "closed", "learned", "table"
 PARTS = (CLOSED, LEARNED, TABLE)
@@ -29,6 +31,11 @@ RECORDED, GENERATED = "threads", "generated"
 def main(arguments: list[str] | None = None) -> None:
     """Replay the policies and print their rows."""
     options = make_parser().parse_args(arguments)
+    if options.model:
+        threads = _open_threads(options)
+        model = train_hazard([thread.posts for thread in threads])
+        options.model.write_text(json.dumps(hazard_document(model)), "utf-8")
+        return
     if not options.only_document:
         figures = run_parts(options)
         if options.keep:
@@ -44,7 +51,7 @@ def main(arguments: list[str] | None = None) -> None:
 def run_parts(options: argparse.Namespace) -> ThreadFigures:
     """Run the chosen parts; the fixed interval is always replayed, as the reference."""
     data = RECORDED if options.data else GENERATED
-    threads = read_threads(options.data) if options.data else generate_threads(options.threads)
+    threads = _open_threads(options)
     parts = options.part or PARTS
     _report(f"{data}: {sum(thread.is_long for thread in threads)} long threads of {len(threads)}")
     closed = list(closed_form_policies())
@@ -53,6 +60,10 @@ def run_parts(options: argparse.Namespace) -> ThreadFigures:
     rows, summaries = replay_policies(chain(policies, learned), threads, _report)
     table = report_table(threads, _report) if TABLE in parts else []
     return ThreadFigures(data, threads_digest(threads), tuple(rows), tuple(summaries), tuple(table))
+
+
+def _open_threads(options: argparse.Namespace) -> list[RecordedThread]:
+    return read_threads(options.data) if options.data else generate_threads(options.threads)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -74,6 +85,9 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--document", type=Path, help="Markdown file whose tables get the stored figures"
+    )
+    parser.add_argument(
+        "--model", type=Path, help="only train the default model on all threads and write it here"
     )
     parser.add_argument(
         "--only-document", action="store_true", help="write the stored figures; run nothing"

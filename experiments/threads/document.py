@@ -21,12 +21,15 @@ def fill_tables(text: str, figures: ThreadFigures) -> str:
 
 def curve_lines(figures: ThreadFigures, mode: str) -> Lines:
     """Yield the delay of each policy at equal visits."""
-    yield "policy", "threads", *(f"T at {visits:g}" for visits in VISITS), "silent visits at 5"
+    silent_visits = ("silent visits at 5",) if mode == FLEET else ()
+    yield "policy", "threads", *(f"T at {visits:g}" for visits in VISITS), *silent_visits
     for policy, kind in dict.fromkeys((row.policy, row.kind) for row in figures.rows):
         rows = {visits: find_row(figures, policy, kind, mode, visits) for visits in VISITS}
-        silent = find_row(figures, policy, kind, FLEET, 5.0).silent_visits
-        delays = (f"{row.t_score:,.0f}" for row in rows.values())
-        yield policy, KIND_NAMES[kind], *delays, f"{silent:.2f}" if silent else NO_VALUE
+        delays = [f"{row.t_score:,.0f}" for row in rows.values()]
+        if mode == FLEET:
+            silent = rows[5.0].silent_visits
+            delays.append(f"{silent:.2f}" if silent else NO_VALUE)
+        yield policy, KIND_NAMES[kind], *delays
 
 
 def measure_lines(figures: ThreadFigures) -> Lines:
@@ -40,7 +43,7 @@ def measure_lines(figures: ThreadFigures) -> Lines:
         yield (
             line.policy,
             KIND_NAMES[line.kind],
-            f"{row.mape:,.1f}",
+            NO_VALUE if row.mape is None else f"{row.mape:,.1f}",
             f"{row.pr_error:.3f}",
             f"{line.low:,.0f} to {line.high:,.0f}",
             f"{line.ratio_to_fixed:.2f} ({line.ratio_low:.2f} to {line.ratio_high:.2f})",

@@ -44,7 +44,7 @@ class ThreadRow:
     visits_per_post: float
     t_score: float
     silent_visits: float | None
-    mape: float
+    mape: float | None
     pr_error: float | None
     threads: int
 
@@ -120,7 +120,8 @@ def replay_policy(
         interval_error(*_test_predictions(thread, ready))
         for thread, ready in zip(threads, prepared, strict=True)
     ]
-    mape = float(np.mean(errors))
+    predicts = policy.predictor is not None or policy.rate_of is not None
+    mape = float(np.mean(errors)) if predicts else None
     rows = []
     for visits in VISITS_PER_POST:
         measures = _measures(policy, threads, prepared, scale_for(curve, visits))

@@ -8,6 +8,7 @@ from math import exp, expm1
 import numpy as np
 
 from freshet.archive.catalog.catalog import Catalog
+from freshet.archive.catalog.posts import ThreadNote
 from freshet.core.clock import to_epoch
 from freshet.core.errors import OwnClassError, UsageError
 from freshet.core.humanize import change_interval_text, count_text, percent_text
@@ -73,7 +74,7 @@ class PageForecast:
     number of new links a day, ``link_model`` names the learned model that it comes from, and
     ``link_problem`` says why one that is there is not used. ``next_post`` is the forecast of a
     thread's next post; ``thread_note`` says why a page is taken for a thread or not, empty if no
-    posts were looked for.
+    posts were looked for. ``thread_continued_at`` is the last page of a thread that is continued.
     """
 
     page: Page
@@ -102,6 +103,7 @@ class PageForecast:
     link_problem: str = ""
     next_post: NextPost | None = None
     thread_note: str = ""
+    thread_continued_at: str = ""
 
     @property
     def sentence(self) -> str:
@@ -120,6 +122,8 @@ class PageForecast:
         """Describe the posts of the page, or say that it has none; empty if none were wanted."""
         if self.next_post is not None:
             return f"posts: {self.next_post.sentence}"
+        if self.thread_continued_at:
+            return f"posts: new ones are on {self.thread_continued_at}"
         return f"no posts: {self.thread_note}" if self.thread_note else ""
 
     @property
@@ -251,6 +255,7 @@ def forecasts(
             pages, visits, survival, links.new_links.tolist(), links.rates, strict=True
         )
     ]
+    notes = {page: _thread_note(catalog, page) for page in ids.tolist()}
     name = "" if choice.model is None else choice.model.title
     return [
         replace(
@@ -260,7 +265,8 @@ def forecasts(
             link_model=link_model,
             link_problem=links.problem,
             next_post=_next_post(threads, page_forecast.page.id),
-            thread_note=_thread_note(catalog, page_forecast.page.id),
+            thread_note=notes[page_forecast.page.id].reason,
+            thread_continued_at=notes[page_forecast.page.id].next_page or "",
         )
         for page_forecast, link_model in zip(plain_forecasts, links.models, strict=True)
     ]
@@ -270,9 +276,8 @@ def _next_post(threads: Mapping[int, ThreadForecast], page_id: int) -> NextPost 
     return threads[page_id].next_post if page_id in threads else None
 
 
-def _thread_note(catalog: Catalog, page_id: int) -> str:
-    note = catalog.thread_note(page_id)
-    return note.reason if note else ""
+def _thread_note(catalog: Catalog, page_id: int) -> ThreadNote:
+    return catalog.thread_note(page_id) or ThreadNote("", None)
 
 
 def _with_links(

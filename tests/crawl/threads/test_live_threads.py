@@ -83,7 +83,13 @@ def test_a_busy_thread_is_visited_most_and_on_its_last_page(folder: Path) -> Non
         assert (first.is_continued, last.is_continued) == (True, False)
         assert len(first.post_times) == 50
         assert len(last.post_times) >= 70
-        assert collection.page(BUSY).forecast().next_post is None
+        forecast = collection.page(BUSY).forecast()
+        assert forecast.next_post is None
+        assert forecast.thread_text == f"posts: new ones are on {NEXT}"
+        collection.catalog.set_page_settings(collection.page(DEAD).id, {"thread": "no"})
+        assert collection.page(DEAD).id not in {
+            page.page for page in read_threads(collection.catalog)
+        }
 
 
 def test_forecasts_tell_the_next_post_and_why_a_page_has_none(folder: Path) -> None:

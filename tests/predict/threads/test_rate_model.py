@@ -140,3 +140,15 @@ def test_posts_at_a_constant_rate_wait_half_the_gap_on_average() -> None:
     waiting, accumulated = constant_rate(0.01).waiting_posts(thread, MONDAY, gaps)
     assert waiting == pytest.approx(0.01 * gaps, rel=0.01)
     assert accumulated == pytest.approx(0.005 * gaps**2, rel=0.01)
+
+
+def test_the_value_of_a_visit_is_the_price_at_which_it_comes() -> None:
+    times = 2.8e7 + np.cumsum(np.random.default_rng(4).lognormal(4.0, 1.5, 120))
+    posts, visit, gaps = ThreadPosts(times), float(times[-1]) + 20.0, np.geomspace(1.0, 1e5, 400)
+    model = pooled_hazard()
+    waiting, values = model.visit_values(posts, visit, gaps)
+    assert (np.diff(waiting) > 0.0).all()
+    assert (np.diff(values) >= 0.0).all()
+    for price in (30.0, 1_000.0, 20_000.0):
+        by_value = gaps[np.searchsorted(values, price)]
+        assert by_value == pytest.approx(model.next_visit(posts, visit, price) - visit, rel=0.15)

@@ -117,6 +117,6 @@ def test_curves_are_interpolated_and_extended_to_shorter_and_longer_ages() -> No
     for days in (1e-5, 0.3, 17.0):
         age = np.array([days])
         assert curves.expected_posts(places, age)[0] == pytest.approx(3 * days, rel=1e-3)
-        assert curves.post_days(places, age)[0] == pytest.approx(1.5 * days**2, rel=1e-3)
+        assert curves.values(places, age)[0] == pytest.approx(1.5 * days**2, rel=1e-3)
     assert curves.expected_posts(places, np.array([0.0]))[0] == 0.0
     assert curves.expected_posts(places, np.array([1e6]))[0] == pytest.approx(3 * 3650, rel=1e-3)

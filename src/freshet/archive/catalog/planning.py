@@ -123,6 +123,10 @@ class PlanTables(TableStore):
         """Return which links are followed, of live pages for which a tag or the page says so."""
         return {page: str(value) for page, value in self._setting_by_page("follow").items()}
 
+    def thread_by_page(self) -> dict[int, str]:
+        """Return whether posts are looked for on live pages, if a tag or the page says so."""
+        return {page: str(value) for page, value in self._setting_by_page("thread").items()}
+
     def unvisited_pages(self) -> list[int]:
         """Return the live pages that have no visit, or only refused ones."""
         of_page = select(visits.c.id).where(visits.c.page_id == pages.c.id)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, func, select
 from xxhash import xxh3_64_intdigest
 
@@ -20,7 +21,7 @@ from freshet.core.types import FloatArray
 
 MAX_AUTHOR_CHARS = 100
 POSTS: Select[Any] = (
-    select(posts.c.page_id, posts.c.time, posts.c.author, visits.c.time)
+    select(posts.c.page_id, posts.c.time, posts.c.author, visits.c.time, posts.c.identity)
     .join(visits, visits.c.id == posts.c.visit_id)
     .order_by(posts.c.page_id, posts.c.time, posts.c.identity)
 )
@@ -45,11 +46,11 @@ class ThreadNote:
 
 @dataclass(frozen=True, slots=True)
 class PostColumns:
-    """The posts of several pages as columns, by page and by time."""
+    """The posts of several pages as columns, by page and by time, with their identities."""
 
     pages: PageIdArray
     times: FloatArray
-    found: FloatArray
+    identities: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -66,7 +67,7 @@ class PostTables(TableStore):
             query = query.limit(latest)
         with self._read_engine.begin() as connection:
             rows = connection.execute(query).all()
-        return sorted((StoredPost(*row[1:]) for row in rows), key=lambda post: post.time)
+        return sorted((StoredPost(*row[1:4]) for row in rows), key=lambda post: post.time)
 
     def post_columns(self, page_ids: Sequence[int] | None = None) -> PostColumns:
         """Return the posts of some pages, or of all pages of the live crawl if None is given."""
@@ -83,7 +84,7 @@ class PostTables(TableStore):
         return PostColumns(
             np.array([row[0] for row in rows], np.int64),
             np.array([row[1] for row in rows], np.float64),
-            np.array([row[3] for row in rows], np.float64),
+            np.array([row[4] for row in rows], np.int64),
         )
 
     def post_counts(self, page_ids: Sequence[int]) -> dict[int, int]:

@@ -90,10 +90,13 @@ def _power_at(ratios: FloatArray, values: FloatArray, target: float, near: int) 
 
 
 def _line_at(positions: FloatArray, values: FloatArray, target: float, near: int) -> float:
-    """Return the value of a line in log(position) through the points nearest to a target."""
+    """Return the value of a line in log(position) through the points nearest to a target.
+
+    Beyond the positions it is that of the nearest one: a thread may never have so many visits.
+    """
     known = np.isfinite(positions)
-    values = values[known]
-    distances = np.log(np.maximum(positions[known], 1e-9) / target)
+    positions, values = np.maximum(positions[known], 1e-9), values[known]
+    distances = np.log(positions / np.clip(target, positions.min(), positions.max()))
     chosen = np.argsort(np.abs(distances), kind="stable")[:near]
     if np.ptp(distances[chosen]) < 1e-9:
         return float(values[chosen].mean())

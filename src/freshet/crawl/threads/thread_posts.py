@@ -5,7 +5,7 @@ thread, and its posts are those of all pages that lead to it. A page that is lin
 but has no later posts, as the page of older posts, continues nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,9 @@ import numpy as np
 from freshet.archive.catalog.catalog import Catalog
 from freshet.core.types import FloatArray, PageKey
 from freshet.view.url import canonical_url
+
+# The times of posts by identity.
+PostTimes = dict[int, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,29 +31,29 @@ class ThreadPage:
 
 
 def read_threads(catalog: Catalog, page_ids: Sequence[int] | None = None) -> list[ThreadPage]:
-    """Return those of some pages that are pages of threads, and the pages that they continue.
+    """Return those of some pages that are pages of threads, and the other pages of their threads.
 
-    Without any pages given, all live pages of threads are returned.
+    Without any pages given, all live pages of threads are returned. None has ``thread = "no"``.
     """
     next_pages = next_page_ids(catalog)
-    previous = {page: before for before, page in next_pages.items()}
-    wanted = None if page_ids is None else set(page_ids)
-    if wanted is not None and not wanted.isdisjoint(next_pages.keys() | previous.keys()):
-        # A page may end or lead to the threads of others.
-        wanted |= next_pages.keys() | previous.keys()
-    columns = catalog.post_columns(None if wanted is None else sorted(wanted))
+    previous = _previous_pages(next_pages)
+    wanted = None if page_ids is None else sorted(_linked(page_ids, next_pages, previous))
+    columns = catalog.post_columns(wanted)
     starts = np.flatnonzero(np.diff(columns.pages, prepend=-1))
-    times = dict(
-        zip(columns.pages[starts].tolist(), np.split(columns.times, starts[1:]), strict=True)
-        if len(columns)
-        else ()
-    )
-    continued = {page for page, after in next_pages.items() if is_later(times, after, page)}
-    pages = []
-    for page in times:
-        parts = list(_times_before(page, times, previous, continued))
-        pages.append(ThreadPage(page, np.sort(np.concatenate(parts)), page in continued))
-    return pages
+    ends = np.append(starts[1:], len(columns))
+    posts = {
+        int(columns.pages[start]): dict(
+            zip(columns.identities[start:end].tolist(), columns.times[start:end], strict=True)
+        )
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=False)
+    }
+    excluded = {page for page, thread in catalog.thread_by_page().items() if thread == "no"}
+    posts = {page: times for page, times in posts.items() if page not in excluded}
+    continued = {page for page, after in next_pages.items() if _is_later(posts, after, page)}
+    return [
+        ThreadPage(page, _all_times(page, posts, previous, continued), page in continued)
+        for page in posts
+    ]
 
 
 def next_page_ids(catalog: Catalog) -> dict[int, int]:
@@ -60,17 +63,50 @@ def next_page_ids(catalog: Catalog) -> dict[int, int]:
     return {page: ids[key] for page, key in keys.items() if ids.get(key, page) != page}
 
 
-def is_later(times: Mapping[int, FloatArray], page: int, before: int) -> bool:
+def _previous_pages(next_pages: Mapping[int, int]) -> dict[int, list[int]]:
+    """Return the pages that lead to each page."""
+    previous: dict[int, list[int]] = {}
+    for page, after in next_pages.items():
+        previous.setdefault(after, []).append(page)
+    return previous
+
+
+def _linked(
+    page_ids: Iterable[int], next_pages: Mapping[int, int], previous: Mapping[int, list[int]]
+) -> set[int]:
+    """Return pages with all pages that lead to them or that they lead to."""
+    linked: set[int] = set()
+    waiting = list(page_ids)
+    while waiting:
+        page = waiting.pop()
+        if page not in linked:
+            linked.add(page)
+            waiting += previous.get(page, [])
+            waiting += [next_pages[page]] if page in next_pages else []
+    return linked
+
+
+def _is_later(posts: Mapping[int, PostTimes], page: int, before: int) -> bool:
     """Whether a page has posts after all those of the page before it."""
-    return page in times and before in times and times[page][-1] > times[before][-1]
+    if page not in posts or before not in posts:
+        return False
+    return max(posts[page].values()) > max(posts[before].values())
 
 
-def _times_before(
-    page: int, times: Mapping[int, FloatArray], previous: Mapping[int, int], continued: set[int]
-) -> Iterator[FloatArray]:
-    """Yield the times of the posts of a page and of the pages that lead to it."""
-    yield times[page]
-    seen = {page}
-    while (page := previous.get(page, page)) in continued and page not in seen:
-        yield times[page]
-        seen.add(page)
+def _all_times(
+    page: int,
+    posts: Mapping[int, PostTimes],
+    previous: Mapping[int, list[int]],
+    continued: Collection[int],
+) -> FloatArray:
+    """Return the times of the posts of a page and of those before it; repeated ones count once."""
+    times: PostTimes = {}
+    seen: set[int] = set()
+    waiting = [page]
+    while waiting:
+        earlier = waiting.pop()
+        if earlier not in seen:
+            seen.add(earlier)
+            times = posts[earlier] | times
+            waiting += [before for before in previous.get(earlier, []) if before in continued]
+    return np.sort(np.fromiter(times.values(), np.float64, len(times)))

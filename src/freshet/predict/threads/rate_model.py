@@ -96,7 +96,8 @@ class RateModel:
         waiting, accumulated = self.waiting_posts(posts, now, gaps)
         rates = np.diff(waiting, prepend=0.0) / np.diff(gaps, prepend=0.0)
         by_rate = waiting**2 / (2.0 * rates)
-        return waiting, accumulated ** (1.0 - foresight) * by_rate**foresight
+        values = accumulated ** (1.0 - foresight) * by_rate**foresight
+        return waiting, np.maximum.accumulate(values)
 
     def fit(self, threads: Sequence[ThreadPosts]) -> Self:
         """Return the model with the rhythm of some threads."""

@@ -14,7 +14,6 @@ CURVE_POINTS = 192
 FIRST_AGE_DAYS, LAST_AGE_DAYS = 60 / DAY_SECONDS, 3_650.0
 CURVE_AGES: FloatArray = np.geomspace(FIRST_AGE_DAYS, LAST_AGE_DAYS, CURVE_POINTS)
 LOG_AGE_STEP = np.log(LAST_AGE_DAYS / FIRST_AGE_DAYS) / (CURVE_POINTS - 1)
-NO_CURVE = -1
 # The least value that is told from 0.
 MIN_VALUE = 1e-12
 
@@ -23,7 +22,7 @@ class WaitingCurves:
     """The curves of threads; each has a place of its own until it is released."""
 
     def __init__(self) -> None:
-        # The logarithms of expected posts, and of the days that they have waited in all.
+        # The logarithms of expected posts, and of the values of looks.
         self._curves: Float32Array = np.empty((0, 2, CURVE_POINTS), np.float32)
         self._free_places: list[int] = []
 
@@ -50,21 +49,21 @@ class WaitingCurves:
         """Make all places available."""
         self._free_places = list(range(len(self._curves)))
 
-    def put(self, places: IndexArray, posts: FloatArray, post_days: FloatArray) -> None:
+    def put(self, places: IndexArray, posts: FloatArray, values: FloatArray) -> None:
         """Set curves: a row per place, a column for each of ``CURVE_AGES``."""
-        for index, values in enumerate((posts, post_days)):
-            self._curves[places, index] = np.log(np.maximum(values, MIN_VALUE))
+        for index, curves in enumerate((posts, values)):
+            self._curves[places, index] = np.log(np.maximum(curves, MIN_VALUE))
 
     def expected_posts(self, places: IndexArray, ages: FloatArray) -> FloatArray:
         """Return how many posts are expected since the last looks, so many days ago."""
         return self._values(0, places, ages)
 
-    def post_days(self, places: IndexArray, ages: FloatArray) -> FloatArray:
-        """Return the days that the posts since the last looks have waited, all together."""
+    def values(self, places: IndexArray, ages: FloatArray) -> FloatArray:
+        """Return what looks are worth so many days after the last ones, in days that posts wait."""
         return self._values(1, places, ages)
 
     def _values(self, index: int, places: IndexArray, ages: FloatArray) -> FloatArray:
-        """Interpolate curves; before the first age, posts grow like the age, days like its square.
+        """Interpolate curves; before the first age posts grow like it, and values like its square.
 
         After the last age they stay.
         """

@@ -171,7 +171,7 @@ def rhythm_between(start: float, stop: float, cumulative: FloatArray) -> float:
 
 @njit(cache=True, nogil=True)
 def rhythm_since_epoch(time: float, cumulative: FloatArray) -> float:
-    """Return the weighted minutes since the first Monday of the epoch."""
+    """Return the weighted minutes since the epoch, a Thursday."""
     hours = len(cumulative) - 1
     week = math.floor(time / (60.0 * hours))
     minutes = time - week * 60.0 * hours
