@@ -38,6 +38,7 @@ from freshet.crawl.live_policy import (
 from freshet.crawl.policy_state import PolicyStateStore
 from freshet.crawl.policy_status import PolicyReportStore
 from freshet.crawl.threads.post_curves import learn_threads
+from freshet.record.change_criteria import reads_posts
 from freshet.record.collection_store import CollectionStore
 from freshet.record.fault_isolation import SYSTEM_ERRORS, describe_fault
 
@@ -280,6 +281,7 @@ class JobSource:
         pages = self._catalog.pages_by_id(leased)
         overrides = self._catalog.setting_overrides(leased)
         validators = self._catalog.cache_validators(leased)
+        examined = self._catalog.pages_with_thread_notes(leased)
         jobs = []
         for number, page in enumerate(leased, self.day_budget.spent):
             if page not in pages:
@@ -290,6 +292,9 @@ class JobSource:
                 start = now if self.frontier.is_unpaced(page) else pace.due_time(number)
                 job = job_for_page(pages[page], start, day, settings, reasons[page])
                 conditions = validators.get(page, NO_CONDITIONS)
+                if page not in examined and reads_posts(settings.thread, self._settings):
+                    # The answer "not modified" would show no posts.
+                    conditions = NO_CONDITIONS
                 jobs.append(with_conditions(job, conditions, self._settings.network.audit_every))
         self.day_budget.spent += len(leased)
         if any(map(self.frontier.is_unpaced, leased)):

@@ -69,8 +69,8 @@ def criteria_of_pages(
         settings = _page_settings(reader.settings, overrides.get(page_id, ()))
         stored = masks.get(page_id)
         mask = NO_MASK if stored is None else parse_mask(stored.version, stored.body)
-        reads_posts = _reads_posts(settings.thread, planning_objective(reader.settings))
-        criteria[page_id] = ChangeCriteria(settings.counts_as, mask, reads_posts)
+        is_thread = reads_posts(settings.thread, reader.settings)
+        criteria[page_id] = ChangeCriteria(settings.counts_as, mask, is_thread)
     return criteria
 
 
@@ -102,13 +102,13 @@ def _page_settings(settings: Settings, tables: Sequence[Mapping[str, Any]]) -> P
     return settings.for_page(*tables)
 
 
-def _reads_posts(thread: str, objective: str) -> bool:
-    """Whether posts are looked for on a page with this setting.
+def reads_posts(thread: str, settings: Settings) -> bool:
+    """Whether posts are looked for on a page with this setting of a collection.
 
-    >>> _reads_posts("auto", "timeliness"), _reads_posts("auto", "freshness")
+    >>> reads_posts("auto", Settings(objective="timeliness")), reads_posts("auto", Settings())
     (True, False)
     """
-    return thread == "yes" or (thread == "auto" and objective == TIMELINESS)
+    return thread == "yes" or (thread == "auto" and planning_objective(settings) == TIMELINESS)
 
 
 def parse_mask(version: int, body: Mapping[str, Any]) -> Mask:

@@ -8,9 +8,12 @@ from uuid import uuid4
 import pytest
 
 from freshet.archive.observation import Observation
+from freshet.collection.check_now import check_now
 from freshet.collection.collection import Collection
 from freshet.core.clock import FixedClock
 from freshet.core.types import Snapshot
+from freshet.crawl.fetch_job import FetchJob
+from freshet.crawl.threads.thread_pages import MAX_NEXT_PAGES, add_next_pages
 from freshet.crawl.threads.thread_posts import read_threads
 from freshet.crawl.why import explain_page
 from tests.crawl.crawl_samples import booked, crawling, draw
@@ -121,3 +124,43 @@ def test_a_crawl_goes_on_from_its_threads_after_a_restart(folder: Path) -> None:
     assert waiting[0] is not None
     assert waiting[1] is not None
     assert waiting[0] > 10 * waiting[1]
+
+
+def test_a_page_is_fetched_whole_until_posts_were_looked_for(folder: Path) -> None:
+    settings = folder / "freshet.toml"
+    text = settings.read_text()
+    settings.write_text(text.replace("timeliness", "freshness"))
+    headers = (("content-type", "text/html"), ("etag", '"1"'))
+    clock = FixedClock(START)
+
+    def first_jobs() -> dict[str, FetchJob]:
+        with crawling(folder, clock, "100/day") as session:
+            jobs = draw(session, clock)
+            snapshots = [Snapshot(job.url, body_of(job.url, 40), 200, headers) for job in jobs]
+            session.record_observations([
+                booked(Observation(job.url, "", clock.now(), uuid4().bytes, snapshot), job)
+                for job, snapshot in zip(jobs, snapshots, strict=True)
+            ])
+            return {job.url: job for job in jobs}
+
+    first_jobs()
+    etags = []
+    settings.write_text(text)
+    for _ in range(2):
+        clock.at += timedelta(days=1)
+        with Collection.open(folder, clock=clock) as collection:
+            check_now(collection, [collection.page(BUSY)])
+        etags.append(first_jobs()[BUSY].etag)
+    assert etags == [None, '"1"']
+
+
+def test_next_links_that_differ_at_every_visit_do_not_fill_the_collection(folder: Path) -> None:
+    with Collection.open(folder) as collection, collection.recording() as recorder:
+        for number in range(40):
+            for page in collection.pages():
+                body = thread_page([1, 2, 3, 4], next_page=f"/busy?after={number}")
+                snapshot = Snapshot(page.url, body, 200, (("content-type", "text/html"),))
+                time = START + timedelta(minutes=number)
+                recorder.record([Observation(page.url, "", time, uuid4().bytes, snapshot)])
+            add_next_pages(collection.catalog, START + timedelta(minutes=number))
+        assert len(list(collection.pages())) == 3 + MAX_NEXT_PAGES

@@ -251,6 +251,13 @@ class FoundPageTables(PageTables):
                 depths.update((row.page_id, row.depth) for row in rows)
         return depths
 
+    def found_origins(self, tag: str) -> dict[int, int]:
+        """Return the page on which each found page with a tag was found."""
+        query = select(found_pages.c.page_id, found_pages.c.found_on)
+        with self._read_engine.begin() as connection:
+            rows = connection.execute(query.where(found_pages.c.tag == tag)).all()
+        return {row.page_id: row.found_on for row in rows}
+
     def found_on(self, page_id: int) -> str | None:
         """Return the URL of the page on which a page was found; None if it was not found so."""
         query = (

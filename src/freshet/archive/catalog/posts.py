@@ -70,16 +70,16 @@ class PostTables(TableStore):
         return sorted((StoredPost(*row[1:4]) for row in rows), key=lambda post: post.time)
 
     def post_columns(self, page_ids: Sequence[int] | None = None) -> PostColumns:
-        """Return the posts of some pages, or of all pages of the live crawl if None is given."""
+        """Return the posts of some pages, or of all; only those of the live crawl, none removed."""
+        query = restrict_to_live(POSTS.join(pages, pages.c.id == posts.c.page_id), source="")
         with self._read_engine.begin() as connection:
             if page_ids is None:
-                query = POSTS.join(pages, pages.c.id == posts.c.page_id)
-                rows = connection.execute(restrict_to_live(query, source="")).all()
+                rows = list(connection.execute(query))
             else:
                 rows = [
                     row
                     for chunk in split_chunks(sorted(page_ids))
-                    for row in connection.execute(POSTS.where(posts.c.page_id.in_(chunk)))
+                    for row in connection.execute(query.where(posts.c.page_id.in_(chunk)))
                 ]
         return PostColumns(
             np.array([row[0] for row in rows], np.int64),
@@ -103,6 +103,15 @@ class PostTables(TableStore):
         with self._read_engine.begin() as connection:
             row = connection.execute(query).one_or_none()
         return None if row is None else ThreadNote(*row)
+
+    def pages_with_thread_notes(self, page_ids: Sequence[int]) -> set[int]:
+        """Return those of the pages on which posts were looked for."""
+        noted: set[int] = set()
+        with self._read_engine.begin() as connection:
+            for chunk in split_chunks(page_ids):
+                query = select(threads.c.page_id).where(threads.c.page_id.in_(chunk))
+                noted.update(connection.execute(query).scalars())
+        return noted
 
     def next_pages(self) -> dict[int, str]:
         """Return where the threads of live pages continue, by the id of the page."""
@@ -138,7 +147,7 @@ class PostTables(TableStore):
         """Return the posts that a page shows and that are not known, by their stored identities.
 
         A post without an identity of its own is an edited one if a known post of the same time and
-        author is no longer shown.
+        author is no longer shown; so is any post if no known identity is shown.
         """
         query = select(posts.c.identity, posts.c.time, posts.c.author)
         known = connection.execute(query.where(posts.c.page_id == page_id)).all()
@@ -147,12 +156,13 @@ class PostTables(TableStore):
         missing = Counter(
             (round(row.time), row.author) for row in known if row.identity not in shown_by_identity
         )
+        are_renamed = known_identities.isdisjoint(shown_by_identity)
         new_posts = []
         for identity, post in shown_by_identity.items():
             if identity in known_identities:
                 continue
             moment = round(post.time), _author(post)
-            if not post.is_named and missing[moment]:
+            if (are_renamed or not post.is_named) and missing[moment]:
                 missing[moment] -= 1
                 continue
             new_posts.append((identity, post))

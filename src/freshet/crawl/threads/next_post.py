@@ -57,15 +57,15 @@ def next_post(
     post_times: FloatArray, expected_posts: FloatArray, last_look: datetime, now: datetime
 ) -> NextPost:
     """Return when the next post is expected, given how many are by each of ``CURVE_AGES``."""
+    ages, posts_by_age = np.append(0.0, CURVE_AGES), np.append(0.0, expected_posts)
     age_days = max(0.0, (now - last_look) / timedelta(days=1))
-    by_now = float(np.interp(age_days, CURVE_AGES, expected_posts, left=0.0))
+    by_now = float(np.interp(age_days, ages, posts_by_age))
 
     def by(chance: float) -> datetime | None:
         posts = -log(1.0 - chance)
         if expected_posts[-1] < posts:
             return None
-        curve = np.maximum.accumulate(expected_posts)
-        return last_look + timedelta(days=float(np.interp(posts, curve, CURVE_AGES)))
+        return last_look + timedelta(days=float(np.interp(posts, posts_by_age, ages)))
 
     return NextPost(
         now,

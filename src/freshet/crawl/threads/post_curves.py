@@ -54,7 +54,7 @@ def forecast_threads(
     looks = catalog.last_looks([thread.page for thread in threads], with_content=False)
     forecasts = {}
     for thread in threads:
-        last_look = looks[thread.page].visit.time
+        last_look = min(looks[thread.page].visit.time, now)
         posts, _ = post_curves(thread, to_epoch(last_look))
         days = (now - last_look) / timedelta(days=1) + horizons
         expected = np.interp(days, CURVE_AGES, posts, left=0.0)

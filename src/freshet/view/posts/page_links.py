@@ -40,8 +40,8 @@ class ThreadPageLinks:
 def find_page_links(nodes: PageNodes, url: str) -> ThreadPageLinks:
     """Return the links to other pages of the same thread.
 
-    A link counts if its rel attribute says so, or if its text is a page number or "next" and its
-    address is that of this page but for the number of a page.
+    A link counts if its address is that of this page but for the number of a page, and its rel
+    attribute says so, or its text is a page number or "next".
     """
     next_page = last_page = None
     numbers: dict[str, int] = {}
@@ -52,9 +52,9 @@ def find_page_links(nodes: PageNodes, url: str) -> ThreadPageLinks:
         if target is None or target[0] == resolver.page_url:
             continue
         is_same_thread = _is_same_thread(_stem(target[0]), stem)
-        if "next" in rel or (is_same_thread and _NEXT_WORDS.fullmatch(text)):
+        if is_same_thread and ("next" in rel or _NEXT_WORDS.fullmatch(text)):
             next_page = next_page or target[0]
-        elif "last" in rel or (is_same_thread and _LAST_WORDS.fullmatch(text)):
+        elif is_same_thread and ("last" in rel or _LAST_WORDS.fullmatch(text)):
             last_page = last_page or target[0]
         elif is_same_thread and _PAGE_NUMBER.fullmatch(text) and len(numbers) < _MAX_PAGES:
             numbers.setdefault(target[0], int(_DIGITS.findall(text)[0]))

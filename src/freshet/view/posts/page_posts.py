@@ -21,7 +21,7 @@ from freshet.view.posts.page_nodes import PageNodes, read_nodes
 from freshet.view.posts.schema_posts import MarkedPost, json_ld_posts, microdata_posts
 from freshet.view.posts.time_candidates import find_candidates
 from freshet.view.posts.time_context import page_context, plausible_moment
-from freshet.view.posts.written_time import ExactTime, RelativeAge, TimeContext, WrittenTime
+from freshet.view.posts.written_time import ExactTime, TimeContext
 from freshet.view.sniff import kind_of
 
 _DEFAULT_LIMITS = ViewLimits(max_body_bytes=32 << 20)
@@ -134,7 +134,7 @@ def _posts_of_metadata(marked: Iterable[MarkedPost], context: TimeContext) -> tu
     for item in marked:
         moment = plausible_moment(item.written, context)
         if moment is not None:
-            identity = item.identity or _identity(item.written, moment, item.author, item.text)
+            identity = item.identity or content_identity(None, item.author, item.text)
             posts.append(Post(moment, item.author or None, item.text, identity))
     return _in_order(posts)
 
@@ -144,20 +144,15 @@ def _posts_of_blocks(
 ) -> tuple[Post, ...]:
     known_moments = [moment or 0.0 for moment in moments]
     identities = find_identities(nodes, found.blocks, known_moments, url)
-    rows = zip(found.times, moments, found.authors, found.texts, identities, strict=True)
+    rows = zip(moments, found.authors, found.texts, identities, strict=True)
     posts = []
-    for time, moment, author, text, identity in rows:
+    for moment, author, text, identity in rows:
         if moment is None:
             continue
         name = author.name if author else None
-        identity = identity or _identity(time.written, moment, name, text)
+        identity = identity or content_identity(None, name, text)
         posts.append(Post(moment, name, text, identity))
     return _in_order(posts)
-
-
-def _identity(written: WrittenTime, moment: float, author: str | None, text: str) -> str:
-    """Return a hash of a post's content, without a time that is relative to the visit."""
-    return content_identity(None if isinstance(written, RelativeAge) else moment, author, text)
 
 
 def _in_order(posts: Sequence[Post]) -> tuple[Post, ...]:
