@@ -6,14 +6,13 @@ replaced. ``text_patterns`` has the like from the words themselves. They are com
 as those of ``visit_features``, from the page's own latest looks.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.types import IndexArray
 from freshet.features.kernels import alike_looks as kernels
+from freshet.features.state_rows import append_rows, reset_row
 
 ALIKE_FEATURES: dict[str, str] = {
     "after_change": "share of changes after looks whose latest change was of a similar size",
@@ -45,10 +44,7 @@ class AlikeLooks:
 
     def add_pages(self, count: int) -> None:
         """Add pages without looks."""
-        before: tuple[NDArray[Any], ...] = self._states
-        new: tuple[NDArray[Any], ...] = _new_states(count)
-        pairs = zip(before, new, strict=True)
-        states, texts, looks, look_texts = (np.concatenate(pair) for pair in pairs)
+        states, texts, looks, look_texts = append_rows(self._states, _new_states(count))
         self._states = states, texts, looks, look_texts
 
     def add_looks(self, looks: MeasuredLooks) -> NDArray[np.float32]:
@@ -62,10 +58,7 @@ class AlikeLooks:
 
     def forget_page(self, page: int) -> None:
         """Forget all looks of a page."""
-        states: tuple[NDArray[Any], ...] = self._states
-        new_states: tuple[NDArray[Any], ...] = _new_states(1)
-        for column, new in zip(states, new_states, strict=True):
-            column[page] = new[0]
+        reset_row(self._states, _new_states(1), page)
 
     def at(self, pages: IndexArray) -> NDArray[np.float32]:
         """Return the features of pages, by the looks learned so far."""

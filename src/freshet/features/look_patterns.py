@@ -3,14 +3,13 @@
 They are computed look by look, as those of ``visit_features``, from the page's own looks only.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.types import IndexArray
 from freshet.features.kernels import look_patterns as kernels
+from freshet.features.state_rows import append_rows, reset_row
 
 PATTERN_FEATURES: dict[str, str] = {
     "context_chance": "chance of a change after the latest outcomes, by context tree weighting",
@@ -43,10 +42,7 @@ class LookPatterns:
 
     def add_pages(self, count: int) -> None:
         """Add pages without looks."""
-        before: tuple[NDArray[Any], ...] = self._states
-        new: tuple[NDArray[Any], ...] = _new_states(count)
-        pairs = zip(before, new, strict=True)
-        pages, hashes, texts, gaps, counts, ratios = (np.concatenate(pair) for pair in pairs)
+        pages, hashes, texts, gaps, counts, ratios = append_rows(self._states, _new_states(count))
         self._states = pages, hashes, texts, gaps, counts, ratios
 
     def add_looks(self, looks: MeasuredLooks) -> NDArray[np.float32]:
@@ -59,10 +55,7 @@ class LookPatterns:
 
     def forget_page(self, page: int) -> None:
         """Forget all looks of a page."""
-        states: tuple[NDArray[Any], ...] = self._states
-        new_states: tuple[NDArray[Any], ...] = _new_states(1)
-        for column, new in zip(states, new_states, strict=True):
-            column[page] = new[0]
+        reset_row(self._states, _new_states(1), page)
 
     def at(self, pages: IndexArray) -> NDArray[np.float32]:
         """Return the features of pages, by the looks learned so far."""

@@ -114,7 +114,6 @@ def test_posts_are_sorted_and_none_lies_in_the_future() -> None:
 
 
 def test_the_hazard_learns_from_threads_and_is_stored_as_json() -> None:
-    pytest.importorskip("lightgbm")
     threads = [generate_thread(seed) for seed in range(12)]
     model = train_hazard(threads)
     stored = hazard_from_document(hazard_document(model))
