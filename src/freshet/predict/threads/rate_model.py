@@ -6,11 +6,10 @@ weekly rhythm, for the pooled hazard times a correction by trees.
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from freshet.predict.threads.kernels.post_rate import (
     decayed_counts,
     log_rate,
 )
-from freshet.predict.threads.rhythm import RhythmPrior, fit_rhythm
+from freshet.predict.threads.rhythm import RhythmPrior
 from freshet.predict.threads.thread_posts import ThreadPosts
 
 PARAMETERS = Path(__file__).with_name("hazard.json")
@@ -98,12 +97,6 @@ class RateModel:
         by_rate = waiting**2 / (2.0 * rates)
         values = accumulated ** (1.0 - foresight) * by_rate**foresight
         return waiting, np.maximum.accumulate(values)
-
-    def fit(self, threads: Sequence[ThreadPosts]) -> Self:
-        """Return the model with the rhythm of some threads."""
-        return replace(
-            self, rhythm=fit_rhythm(np.concatenate([thread.times for thread in threads]))
-        )
 
 
 def power_law_terms(
