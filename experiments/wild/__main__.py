@@ -39,7 +39,7 @@ from experiments.wild.page_history import (
     sample_by_site,
 )
 from experiments.wild.replay import ReplayOptions, ReplayResult, replay
-from experiments.wild.safety_net import SAFETY_NET_SEEDS, safety_net_rows
+from experiments.wild.safety_net import SAFETY_NET_SEEDS, safety_net_rows, safety_net_text
 from freshet.backtest.page_bootstrap import PageBootstrap
 from freshet.core.errors import FreshetError
 
@@ -112,11 +112,12 @@ def simulate_source(
 
 def print_figures(options: argparse.Namespace, figures: StoredFigures) -> None:
     """Print the figures of simulated crawls, of the safety net, and of replays."""
-    data, others = str(options.data or NO_DATA), (*figures.safety_net, *figures.replays)
+    data, net_rows = str(options.data or NO_DATA), figures.safety_net
     if options.json:
-        text = as_json(data, [*figures.rows, *others])
+        text = as_json(data, [*figures.rows, *net_rows, *figures.replays])
     else:
-        text = "\n".join([f"wild: {data}", as_text(figures.rows), *map(str, others)])
+        others = (*map(safety_net_text, net_rows), *map(str, figures.replays))
+        text = "\n".join([f"wild: {data}", as_text(figures.rows), *others])
     sys.stdout.write(f"{text}\n")
 
 

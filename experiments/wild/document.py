@@ -14,6 +14,7 @@ from experiments.wild.rule_margins import (
     policy_measure,
     rule_margins,
 )
+from experiments.wild.safety_net import SafetyNetRow
 from experiments.wild.variants import DEFAULTS, ablated_policies, compared_policies
 
 NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
@@ -154,7 +155,7 @@ def safety_net_lines(failing: bool, figures: StoredFigures) -> Lines:
     """Yield the guarded policies and those that they mix, with a working or failing forecast."""
     yield (
         "trace", "budget", "how the forecast fails" if failing else "objective", "guarded",
-        "forecast alone", "nutch", "round-robin", "above the best", "month by month",
+        "forecast alone", "nutch", "round-robin", "seeds", "above the best", "month by month",
     )  # fmt: skip
     for row in figures.safety_net:
         if bool(row.failure) == failing:
@@ -162,8 +163,31 @@ def safety_net_lines(failing: bool, figures: StoredFigures) -> Lines:
             shares = (row.guarded, row.default, row.nutch, row.round_robin)
             yield (
                 f"`{row.trace}`, {row.start}", f"{row.budget:.0%}".replace("%", " %"), kind,
-                *map(share, shares), signed_percent(row.above_best),
-                ", ".join(map(signed_percent, row.months)),
+                *map(share, shares), str(row.seeds), signed_percent(row.above_best),
+                ", ".join(_month_cells(row)),
+            )  # fmt: skip
+
+
+def _month_cells(row: SafetyNetRow) -> Iterator[str]:
+    """Yield how far the guarded policy is above the best one in each month, with errors."""
+    errors = row.month_errors or (None,) * len(row.months)
+    for month, error in zip(row.months, errors, strict=True):
+        text = signed_percent(month)
+        yield text if error is None else text.replace(" %", f" ± {100 * error:.1f} %")
+
+
+def safety_net_noise_lines(figures: StoredFigures) -> Lines:
+    """Yield the standard deviation of each policy between seeds, month by month."""
+    yield "trace", "budget", "objective", "guarded", "forecast alone", "nutch", "round-robin"
+    for row in figures.safety_net:
+        if row.month_spreads and not row.failure:
+            yield (
+                f"`{row.trace}`, {row.start}", f"{row.budget:.0%}".replace("%", " %"),
+                row.objective,
+                *(
+                    ", ".join(f"{100 * spread:.1f}" for spread in spreads) + " %"
+                    for spreads in row.month_spreads
+                ),
             )  # fmt: skip
 
 
@@ -207,6 +231,7 @@ TABLES: Mapping[str, Callable[[StoredFigures], Lines]] = {
     "replays": replay_lines,
     "safety-net": partial(safety_net_lines, False),
     "safety-net-failures": partial(safety_net_lines, True),
+    "safety-net-noise": safety_net_noise_lines,
     **{f"{trace}-{start}": _crawl_table(trace, start) for trace, start in TRACE_TABLES},
     **{
         f"{trace}-{start}-differences": _difference_table(trace, start)

@@ -1,7 +1,7 @@
 """The stored figures of the experiment: traces with their digests, crawls, and replays."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -70,10 +70,18 @@ def read_figures(path: Path = EXPECTED) -> StoredFigures:
         tuple(WildRow(**row) for row in stored["rows"]),
         tuple(DifferenceRow(**row) for row in stored["differences"]),
         tuple(ReplayResult(**result) for result in stored["replays"]),
-        tuple(
-            SafetyNetRow(**{**row, "months": tuple(row["months"])})
-            for row in stored.get("safety_net", ())
-        ),
+        tuple(map(_safety_net_row, stored.get("safety_net", ()))),
+    )
+
+
+def _safety_net_row(record: Mapping[str, Any]) -> SafetyNetRow:
+    """Return a stored row, whose lists become tuples."""
+    row = SafetyNetRow(**record)
+    return replace(
+        row,
+        months=tuple(row.months),
+        month_errors=tuple(row.month_errors),
+        month_spreads=tuple(map(tuple, row.month_spreads)),
     )
 
 
@@ -99,9 +107,9 @@ def with_replays(stored: StoredFigures, results: Sequence[ReplayResult]) -> Stor
 
 
 def with_safety_net(stored: StoredFigures, rows: Sequence[SafetyNetRow]) -> StoredFigures:
-    """Return the figures with new rows of the safety net; those of other traces stay."""
-    traces = {row.trace for row in rows}
-    others = [row for row in stored.safety_net if row.trace not in traces]
+    """Return the figures with new rows of the safety net in place of those of the same settings."""
+    new = {row.setting for row in rows}
+    others = [row for row in stored.safety_net if row.setting not in new]
     return replace(stored, safety_net=(*others, *rows))
 
 

@@ -5,7 +5,7 @@ wrong values.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -34,10 +34,11 @@ from freshet.schedule.page_states import PageStates
 from freshet.schedule.policies import make_policy
 
 MONTH_DAYS = 30
-SAFETY_NET_SEEDS = 1
+SAFETY_NET_SEEDS = 5
 OBJECTIVES = ("changes", "freshness")
 FAILING_TRACES, FAILING_BUDGETS = ("raw", "generated"), (0.05, 0.20)
 NO_FAILURE = ""
+COMPARED = ("guarded", "default", "nutch", "round-robin")
 
 ValueChange = Callable[[PageStates, FloatArray, FloatArray], FloatArray]
 
@@ -67,9 +68,11 @@ FAILURES: Mapping[str, ValueChange] = {
 class SafetyNetRow:
     """A guarded policy and those that it mixes: ChangeRate or freshness, by the objective.
 
-    ``months`` are the shares by which the guarded policy is above (or below, if negative) the best
-    of the three in each month. ``failure`` says how the default was made to fail, empty if it was
-    not.
+    All figures are means over the seeds. ``months`` are the shares by which the guarded policy is
+    above (or below, if negative) the best of the three in each month, that of the highest mean.
+    ``month_errors`` are their standard errors, and ``month_spreads`` the standard deviations
+    between single seeds of each of the four policies, as shares of its mean; both are empty with
+    one seed. ``failure`` says how the default was made to fail, empty if it was not.
     """
 
     trace: str
@@ -82,6 +85,14 @@ class SafetyNetRow:
     nutch: float
     round_robin: float
     months: tuple[float, ...]
+    seeds: int = 1
+    month_errors: tuple[float, ...] = ()
+    month_spreads: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def setting(self) -> tuple[str, str, float, str, str]:
+        """The trace, start and budget, the objective, and how the default fails."""
+        return self.trace, self.start, self.budget, self.objective, self.failure
 
     @property
     def above_best(self) -> float:
@@ -139,20 +150,79 @@ def safety_net_rows(
 def safety_net_row(
     trace: str, task: SafetyNetTask, objective: str, figures: FloatArray
 ) -> SafetyNetRow:
-    """Return a row from the figures of the four policies: a column a month, the last for all days.
+    """Return a row from the figures of the four policies by seed and month.
+
+    The last column is of all days.
 
     >>> figures = np.array([[0.5, 0.4, 0.45], [0.5, 0.5, 0.5], [0.1, 0.2, 0.15], [0.3, 0.3, 0.3]])
-    >>> row = safety_net_row("raw", SafetyNetTask("warm", 0.05, ""), "changes", figures)
+    >>> task = SafetyNetTask("warm", 0.05, "")
+    >>> row = safety_net_row("raw", task, "changes", figures[:, np.newaxis])
     >>> [round(month, 3) for month in row.months], round(row.above_best, 3)
     ([0.0, -0.2], -0.1)
     """
-    months = figures[:, :-1]
-    best = months[1:].max(axis=0)
-    above = np.where(best > 0.0, months[0] / np.where(best > 0.0, best, 1.0) - 1.0, 0.0)
-    whole = figures[:, -1].tolist()
-    return SafetyNetRow(
-        trace, task.start, task.budget, objective, task.failure, *whole, tuple(above.tolist())
+    means, seeds = figures.mean(axis=1), figures.shape[1]
+    months = means[:, :-1]
+    best = 1 + months[1:].argmax(axis=0)
+    above = relative_differences(months[0], np.take_along_axis(months, best[np.newaxis], 0)[0])
+    row = SafetyNetRow(
+        trace, task.start, task.budget, objective, task.failure, *means[:, -1].tolist(),
+        tuple(above.tolist()), seeds,
+    )  # fmt: skip
+    if seeds == 1:
+        return row
+    by_seed = figures[:, :, :-1]
+    best_by_seed = np.take_along_axis(by_seed, best[np.newaxis, np.newaxis], 0)[0]
+    differences = relative_differences(by_seed[0], best_by_seed)
+    errors = differences.std(axis=0, ddof=1) / np.sqrt(seeds)
+    spreads = relative_differences(months + by_seed.std(axis=1, ddof=1), months)
+    return replace(
+        row,
+        month_errors=tuple(errors.tolist()),
+        month_spreads=tuple(map(tuple, spreads.tolist())),
     )
+
+
+def safety_net_text(row: SafetyNetRow) -> str:
+    """Return a line for a row and one for each of its months.
+
+    >>> spreads = ((0.02,), (0.01,), (0.03,), (0.0,))
+    >>> row = SafetyNetRow(
+    ...     "raw", "warm", 0.05, "changes", "", 0.49, 0.5, 0.4, 0.3, (-0.02,), 5, (0.01,), spreads
+    ... )
+    >>> print(safety_net_text(row))
+    raw, warm, 5%, changes, seeds: 5; guarded 0.490, default 0.500, nutch 0.400, round-robin 0.300
+      all days: -2.0% above the best
+      month 1: -2.0% (standard error 1.0%); between seeds 2.0% 1.0% 3.0% 0.0%
+    """
+    setting = (row.trace, row.start, f"{row.budget:.0%}", row.objective, row.failure)
+    figures = (row.guarded, row.default, row.nutch, row.round_robin)
+    values = ", ".join(
+        f"{name} {figure:.3f}" for name, figure in zip(COMPARED, figures, strict=True)
+    )
+    lines = [
+        f"{', '.join(filter(None, setting))}, seeds: {row.seeds}; {values}",
+        f"  all days: {row.above_best:+.1%} above the best",
+    ]
+    for number, month in enumerate(row.months):
+        line = f"  month {number + 1}: {month:+.1%}"
+        if row.seeds > 1:
+            spreads = " ".join(f"{months[number]:.1%}" for months in row.month_spreads)
+            line += f" (standard error {row.month_errors[number]:.1%}); between seeds {spreads}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def relative_differences(values: FloatArray, references: FloatArray) -> FloatArray:
+    """Return by which shares values are above references, 0 where a reference is 0.
+
+    >>> relative_differences(np.array([0.6, 0.1]), np.array([0.5, 0.0])).round(3).tolist()
+    [0.2, 0.0]
+    """
+    is_known = references > 0.0
+    differences: FloatArray = np.where(
+        is_known, values / np.where(is_known, references, 1.0) - 1.0, 0.0
+    )
+    return differences
 
 
 def crawl_all(columns: Columns) -> Columns:
@@ -178,7 +248,7 @@ def crawl_all(columns: Columns) -> Columns:
 def _figures(
     source: RawTraceSource, task: SafetyNetTask, name: str, seeds: Sequence[int]
 ) -> FloatArray:
-    """Return ChangeRate and freshness of a policy by month and of all days, means over seeds."""
+    """Return ChangeRate and freshness of a policy by seed, of every month and of all days."""
     trace = open_source(source)
     visits = visits_per_cycle(task.budget, len(trace.pages))
     runs = []
@@ -191,7 +261,7 @@ def _figures(
         warm_up_seed = None if task.start == "cold" else seed
         days = crawl_by_day(policy, truth, visits, trace.cycles, warm_up_seed=warm_up_seed).cycles
         runs.append(monthly_figures(days))
-    return np.mean(runs, axis=0)
+    return np.stack(runs, axis=1)
 
 
 def make_fail(policy: BayesPolicy, change: ValueChange) -> None:

@@ -16,6 +16,9 @@ from freshet.schedule.mixture.policy_judge import (
     MIN_HOLD_DAYS,
     PROBE_SHARE,
     SUM_COUNT,
+    TRIAL_DAYS,
+    TRIAL_LOOKS,
+    TRIAL_SHARE,
     PolicyJudge,
 )
 
@@ -111,18 +114,48 @@ def test_visits_are_held_from_a_default_that_failed_then_it_is_tried_again_and_h
     failing.update(0.9 + MIN_HOLD_DAYS)
     assert failing.weights[1] > 0.9
     failing.update(1.0 + MIN_HOLD_DAYS)
-    assert failing.weights[0] > 0.9
+    assert failing.held_until == -np.inf
     assert failing.sums.sum() == 0.0
     failing.sums[0, :6] = 100, 50, 50, 50, 100, 60
     failing.sums[1, :6] = 4, 0.05, 3, 3, 0, 0
     failing.update(2.0 + MIN_HOLD_DAYS)
     assert failing.held_until == 2.0 + 3 * MIN_HOLD_DAYS
+    assert failing.weights[1] > 0.9
+
+
+def test_a_default_that_is_tried_again_gets_a_part_of_the_visits_for_some_days() -> None:
+    tried = judge((4, 0.05, 3))
+    start = 1.0 + MIN_HOLD_DAYS
+    tried.update(start)
+    assert tried.weights[0] == pytest.approx(TRIAL_SHARE, abs=0.01)
+    tried.sums[0, :6] = 20, 10, 10, 10, 20, 12
+    tried.sums[1, :6] = 80, 40, 40, 40, 80, 48
+    tried.update(start + 0.99 * TRIAL_DAYS)
+    assert tried.weights[0] == pytest.approx(TRIAL_SHARE, abs=0.01)
+    tried.update(start + TRIAL_DAYS)
+    assert tried.weights[0] > 0.9
+
+
+def test_a_few_looks_of_a_trial_are_no_reason_to_hold_visits_again() -> None:
+    tried = judge((4, 0.05, 3))
+    start = 1.0 + MIN_HOLD_DAYS
+    tried.update(start)
+    tried.sums[:2, :4] = (0.5 * TRIAL_LOOKS, 1, 0, 0), (60, 3, 40, 40)
+    tried.update(start + 0.01)
+    assert tried.held_until == -np.inf
+    tried.sums[0, 0] = 1.1 * TRIAL_LOOKS
+    tried.update(start + 0.02)
+    assert tried.held_until == start + 0.02 + 2 * MIN_HOLD_DAYS
+    assert tried.trial_until == -np.inf
 
 
 def test_a_clock_that_is_set_back_makes_no_hold_longer() -> None:
     failing = judge((4, 0.05, 3))
     failing.update(-1_000.0)
     assert failing.held_until <= -1_000.0 + 2 * MIN_HOLD_DAYS
+    failing.update(failing.held_until)
+    failing.update(-5_000.0)
+    assert failing.trial_until == -5_000.0 + TRIAL_DAYS
 
 
 def test_changes_that_the_next_look_would_have_found_anyway_do_not_count() -> None:
@@ -156,6 +189,10 @@ def test_a_judge_continues_from_its_memory() -> None:
     assert np.array_equal(second.weights, first.weights)
     assert second.last_update == first.last_update
     assert (second.held_until, second.hold_days) == (first.held_until, first.hold_days)
+    first.update(first.held_until)
+    second.resume(first.memory())
+    assert second.trial_until == first.trial_until == first.last_update + TRIAL_DAYS
+    assert np.array_equal(second.weights, first.weights)
 
 
 def test_while_few_next_looks_are_known_the_gain_is_expected_by_the_rates_of_the_pages() -> None:
@@ -175,12 +212,13 @@ def test_memory_without_sense_is_ignored() -> None:
     policy_judge.resume({
         "nutch gain": -5.0, "nutch looks": float("nan"), "round-robin gain": float("inf"),
         "last_update": float("inf"), "multiplier": 3.0, "held_until": float("nan"),
-        "hold_days": float("inf"),
+        "hold_days": float("inf"), "trial_until": float("nan"),
     })  # fmt: skip
     assert np.isfinite(policy_judge.weights).all()
     assert policy_judge.sums[1].sum() == 0.0
     assert np.isnan(policy_judge.last_update)
     assert (policy_judge.held_until, policy_judge.hold_days) == (-np.inf, MIN_HOLD_DAYS)
+    assert policy_judge.trial_until == -np.inf
 
 
 def test_a_look_is_credited_to_its_chooser_and_expected_of_the_default() -> None:

@@ -15,8 +15,8 @@ rule over a few ratios of the two.
 If any alternative is clearly better, the default fails, and the visits go to the preferred
 alternative: in a mixture each alternative finds what the others leave, so that their visits say
 little about which is the better one alone. For the same reason a default that has lost its visits
-gains much by the few that are left to it. So the visits are held from it for months, and then it is
-tried again.
+gains much by the few that are left to it. So the visits are held from it for months. Then it is
+tried again, with a part of the visits at first: a default that still fails clearly costs little.
 """
 
 from collections.abc import Iterator, Mapping
@@ -58,6 +58,9 @@ PREFERENCE_FACTOR, PREFERENCE_EXPONENT = 2.0, 8.0
 SHRINKING_VISITS, SHRINKING_FOLLOW_UPS = 10.0, 5.0
 # At such odds visits are held from the default for these days, twice as long each next time.
 HOLDING_ODDS, MIN_HOLD_DAYS, MAX_HOLD_DAYS = 10.0, 60.0, 480.0
+# After that the default is on trial: it gets such a share of the visits for some days. If it fails
+# by so many looks or more, visits are held again at once.
+TRIAL_SHARE, TRIAL_DAYS, TRIAL_LOOKS = 0.2, 7.0, 20.0
 SUM_COLUMNS = {
     "looks": LOOKS,
     "expected": EXPECTED,
@@ -72,6 +75,7 @@ SUM_COLUMNS = {
 SUM_COUNT = FOUND_DAYS + 1
 MAX_CHANCE = 0.99
 LAST_UPDATE, HELD_UNTIL, HOLD_DAYS = "last_update", "held_until", "hold_days"
+TRIAL_UNTIL = "trial_until"
 MAX_SUM = 1e18
 
 
@@ -86,7 +90,8 @@ class PolicyJudge:
     change that were expected. After a restart nobody knows who chose the looks before, so two more
     columns are not part of the memory: found changes that wait for the next look, and the days that
     they have waited. ``preferred`` is the row of the preferred alternative. Visits are held from
-    the default up to the day ``held_until``, and next time for ``hold_days``.
+    the default up to the day ``held_until``, and next time for ``hold_days``; it is on trial up to
+    the day ``trial_until``.
     """
 
     names: tuple[str, ...]
@@ -95,6 +100,7 @@ class PolicyJudge:
     last_update: float = np.nan
     held_until: float = -np.inf
     hold_days: float = MIN_HOLD_DAYS
+    trial_until: float = -np.inf
     sums: FloatArray = field(init=False)
     weights: FloatArray = field(init=False)
 
@@ -117,8 +123,7 @@ class PolicyJudge:
             self.sums = np.maximum(self.sums, 0.0)
             self.sums[:, WAITING_DAYS] += days * self.sums[:, WAITING]
         self.last_update = day
-        if np.isfinite(self.held_until):
-            self._end_hold(day)
+        self._end_hold(day)
         self.weights = self._weights()
 
     def memory(self) -> dict[str, float]:
@@ -127,7 +132,11 @@ class PolicyJudge:
             f"{self.names[row]} {name}": float(self.sums[row, column])
             for row, name, column in self._remembered()
         }
-        days = {LAST_UPDATE: self.last_update, HELD_UNTIL: self.held_until}
+        days = {
+            LAST_UPDATE: self.last_update,
+            HELD_UNTIL: self.held_until,
+            TRIAL_UNTIL: self.trial_until,
+        }
         memory |= {name: day for name, day in days.items() if np.isfinite(day)}
         return memory | {HOLD_DAYS: self.hold_days}
 
@@ -138,8 +147,9 @@ class PolicyJudge:
             self.sums[row, column] = number if 0.0 < number < MAX_SUM else 0.0
         last_update = memory.get(LAST_UPDATE, np.nan)
         self.last_update = last_update if np.isfinite(last_update) else np.nan
-        held_until = memory.get(HELD_UNTIL, -np.inf)
+        held_until, trial_until = (memory.get(name, -np.inf) for name in (HELD_UNTIL, TRIAL_UNTIL))
         self.held_until = held_until if np.isfinite(held_until) else -np.inf
+        self.trial_until = trial_until if np.isfinite(trial_until) else -np.inf
         hold_days = memory.get(HOLD_DAYS, MIN_HOLD_DAYS)
         is_known = MIN_HOLD_DAYS <= hold_days <= MAX_HOLD_DAYS
         self.hold_days = hold_days if is_known else MIN_HOLD_DAYS
@@ -151,28 +161,36 @@ class PolicyJudge:
             yield row, name, column
 
     def _end_hold(self, day: float) -> None:
-        """Try the default anew if its hold is over; a clock set back makes no hold longer."""
+        """Try the default anew if its hold is over; a clock set back makes nothing longer."""
         self.held_until = min(self.held_until, day + self.hold_days)
-        if day >= self.held_until:
-            self.held_until = -np.inf
+        self.trial_until = min(self.trial_until, day + TRIAL_DAYS)
+        if np.isfinite(self.held_until) and day >= self.held_until:
+            self.held_until, self.trial_until = -np.inf, day + TRIAL_DAYS
             self.sums[:] = 0.0
 
     def _weights(self) -> FloatArray:
         """Return the share of the visits that each policy gets, and hold visits if need be."""
-        odds = MAX_ODDS
-        if not np.isfinite(self.held_until):
-            odds = self._failure_odds()
-            if odds >= HOLDING_ODDS and np.isfinite(self.last_update):
-                self.held_until = self.last_update + self.hold_days
-                self.hold_days = min(2.0 * self.hold_days, MAX_HOLD_DAYS)
+        default_share = self._default_share()
         preferences = self._mean_gains()
         preferences[self.preferred] *= PREFERENCE_FACTOR
         shares = (preferences[1:] / preferences[1:].max()) ** PREFERENCE_EXPONENT
-        scores = np.append(1.0, odds**2 * shares / shares.sum())
-        weights: FloatArray = (
-            PROBE_SHARE + (1.0 - len(scores) * PROBE_SHARE) * scores / scores.sum()
-        )
+        shares = np.append(default_share, (1.0 - default_share) * shares / shares.sum())
+        weights: FloatArray = PROBE_SHARE + (1.0 - len(shares) * PROBE_SHARE) * shares
         return weights
+
+    def _default_share(self) -> float:
+        """Return the share of the visits that the default gets, and hold visits if need be."""
+        is_trial = self.last_update < self.trial_until
+        odds = MAX_ODDS
+        if not np.isfinite(self.held_until):
+            odds = self._failure_odds()
+            is_judged = not is_trial or self.sums[0, LOOKS] >= TRIAL_LOOKS
+            if odds >= HOLDING_ODDS and is_judged and np.isfinite(self.last_update):
+                self.held_until, self.trial_until = self.last_update + self.hold_days, -np.inf
+                self.hold_days = min(2.0 * self.hold_days, MAX_HOLD_DAYS)
+            elif is_trial:
+                return TRIAL_SHARE
+        return 1.0 / (1.0 + odds**2)
 
     def _failure_odds(self) -> float:
         """Return the odds that an alternative, or both together, are clearly better."""
