@@ -135,3 +135,22 @@ def test_choices_after_events_are_those_of_scoring_all_pages(
         changed = np.append(rng.random(k) < 0.3, np.ones(8, np.bool_))
         policy.learn(visits(seen, moment / DAY_SECONDS, changed))
     assert k > 6 or np.median(scored) < COUNT / 4
+
+
+@each_objective
+def test_known_bounds_of_a_host_are_not_computed_again(
+    objective: ObjectiveName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(value_threshold, "MIN_BOUNDED_PAGES", 100)
+    policy, now = eventful_policy(objective), 20.02 * DAY_SECONDS
+    policy.release(policy.choose(from_epoch(now), 6, HostCaps()).pages)
+    threshold, hosts = policy._threshold, np.array([0])
+    threshold.mark_hosts(hosts)
+    bounds = threshold.value_moved_hosts(now, HostCaps(), 20)
+    levels, due = dict(threshold._host_levels), policy.page_states.column("due").copy()
+    assert list(bounds) == list(levels) == [0]
+    monkeypatch.delattr(value_threshold, "host_bounds")
+    threshold.mark_hosts(hosts)
+    threshold.value_moved_hosts(now, HostCaps(), 20, bounds)
+    assert threshold._host_levels == levels
+    assert np.array_equal(policy.page_states.column("due"), due)

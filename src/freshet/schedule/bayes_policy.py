@@ -266,11 +266,11 @@ class BayesPolicy:
         self, seconds: float, k: int, caps: HostCaps, reserve: int
     ) -> tuple[NDArray[np.intp], PageScores, RowPositions]:
         """Return the rows that may be chosen, their scores, and the positions of the k best."""
-        self._threshold.value_moved_hosts(seconds, caps, reserve)
+        bounds = self._threshold.value_moved_hosts(seconds, caps, reserve)
         rows, scores, chosen = self._choose_rows(seconds, k, caps, reserve)
         lowest_value = self._lowest_own_value(rows, scores, k, caps)
         if self._threshold.lower_levels(rows[chosen], lowest_value, caps):
-            self._threshold.value_moved_hosts(seconds, caps, reserve)
+            self._threshold.value_moved_hosts(seconds, caps, reserve, bounds)
             rows, scores, chosen = self._choose_rows(seconds, k, caps, reserve)
         return rows, scores, chosen
 

@@ -20,7 +20,7 @@ from freshet.core.types import FloatArray, IndexArray
 from freshet.schedule.columns import row_blocks
 from freshet.schedule.due_pages import DuePages
 from freshet.schedule.forecast_model import ForecastModel
-from freshet.schedule.host_bounds import host_bounds
+from freshet.schedule.host_bounds import HostBounds, host_bounds
 from freshet.schedule.objectives import PageScores, concatenate_scores, days_below_multiplier
 from freshet.schedule.sentinels import Sentinels
 from freshet.schedule.top_k import kth_highest
@@ -31,6 +31,9 @@ HOST_RESERVE = 1024
 # The pages of a host with so many pages are scored after an event only if a bound allows it.
 MIN_BOUNDED_PAGES = 4096
 MAX_THRESHOLD_SAMPLE, MAX_ROWS_SCORED_AT_ONCE = 1 << 16, 1 << 18
+
+# The bounds of hosts by their number; None for a host whose prior is not known.
+BoundsByHost = dict[int, HostBounds | None]
 
 
 class ValueThreshold:
@@ -114,11 +117,16 @@ class ValueThreshold:
         self._due_pages.mark_hosts(hosts[~is_large])
         self._moved_hosts.update(dict.fromkeys(hosts[is_large].tolist(), np.inf))
 
-    def value_moved_hosts(self, now: float, caps: HostCaps, reserve: int) -> None:
+    def value_moved_hosts(
+        self, now: float, caps: HostCaps, reserve: int, known_bounds: BoundsByHost | None = None
+    ) -> BoundsByHost:
         """Mark the pages of large hosts whose events moved, unless their value has a low bound.
 
-        A host has a level above the threshold if more pages than its reserve may reach it.
+        A host has a level above the threshold if more pages than its reserve may reach it. Returns
+        the bounds of these hosts, which hold until something is learned or a page is chosen. Bounds
+        that are known already are not computed again.
         """
+        bounds_by_host = dict(known_bounds or {})
         if self._due_pages.are_all:
             self._due_pages.mark_hosts(self.moved_hosts)
             self._moved_hosts, self._host_levels = {}, {}
@@ -126,23 +134,26 @@ class ValueThreshold:
         hosts = np.array(sorted(moved_hosts), np.int32)
         limits = self._model.page_states.limits_of_hosts(hosts, caps)
         for host, limit in zip(hosts.tolist(), limits.tolist(), strict=True):
+            rows = self._due_pages.rows_of_hosts(np.array([host], np.int32))
+            if host not in bounds_by_host:
+                bounds_by_host[host] = host_bounds(self._model, host, rows, now)
+            bounds = bounds_by_host[host]
+            if bounds is None or host not in self._host_levels:
+                self._due_pages.mark(rows)
+            if bounds is None:
+                self._host_levels.pop(host, None)
+                continue
             highest_level = moved_hosts[host] if limit > 0 else self.value
-            self._value_host(host, max(self.value, highest_level), now, reserve)
+            level = min(highest_level, bounds.level_of(_host_reserve(reserve), self.value))
+            self._set_level(host, max(self.value, level), bounds, now)
+        return bounds_by_host
 
-    def _value_host(self, host: int, highest_level: float, now: float, reserve: int) -> None:
-        """Mark the pages of a host, unless their value has a bound below its level.
+    def _set_level(self, host: int, level: float, bounds: HostBounds, now: float) -> None:
+        """Set the level of a host, and when its pages may reach it.
 
         Pages that may be the best of their host are marked, because one of them is its sentinel.
         """
-        hosts = np.array([host], np.int32)
-        rows = self._due_pages.rows_of_hosts(hosts)
-        bounds = host_bounds(self._model, host, rows, now)
-        if bounds is None or host not in self._host_levels:
-            self._due_pages.mark_hosts(hosts)
-        if bounds is None:
-            self._host_levels.pop(host, None)
-            return
-        level = min(highest_level, bounds.level_of(_host_reserve(reserve), self.value))
+        rows = self._due_pages.rows_of_hosts(np.array([host], np.int32))
         best = self._model.page_scores(bounds.best_rows, now).values
         lowest = min(level, float(best.min(initial=np.inf)))
         options = (lowest, level, now)
