@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+from freshet.backtest.continuous.comparison import run_policies_continuously
 from freshet.backtest.continuous.crawler import CrawlerScore, SimulatedCrawler
 from freshet.backtest.continuous.ground_truth import (
     GroundTruth,
@@ -169,6 +170,28 @@ def test_unweighted_freshness_ignores_importance() -> None:
     crawler.advance(START + DAY)
     assert crawler.fresh_seconds() == pytest.approx(86_400 * (3 * 0.5 + 0.5) / 4)
     assert crawler.unweighted_fresh_seconds() == pytest.approx(86_400 * (0.5 + 0.5) / 2)
+
+
+@pytest.mark.parametrize("name", ["oracle-change", "oracle-life", "known-rate-changes"])
+def test_continuous_oracles_visit_the_more_important_of_equal_pages(name: str) -> None:
+    truth = ground_truth(pages(2, [1.0, 3.0]), [on_days(0.25), on_days(0.25)])
+    oracle = CONTINUOUS_ORACLES[name](truth, seed=1)
+    crawler = SimulatedCrawler(oracle, truth, 1, START + DAY)
+    crawler.warm_up(truth.pages.ids, 1, batches_per_day=1)
+    crawler.advance(START + DAY)
+    assert crawler.importance_found == pytest.approx(3 / 2)
+
+
+def test_policies_may_ignore_importance_while_measures_use_it() -> None:
+    trace = in_groups(by_chance(60, 20, seed=3))
+    importance = np.where(np.arange(60) % 3 == 0, 5.0, 1.0)
+    weighted = replace(trace, pages=replace(trace.pages, importance=importance))
+    known, ignored = (
+        next(run_policies_continuously(told, ["oracle-change"], [0.1], seeds=1)).to_row(told)
+        for told in (weighted, weighted.without_importance())
+    )
+    assert known.weighted_changerate > ignored.weighted_changerate
+    assert (known.importance_ignored, ignored.importance_ignored) == (False, True)
 
 
 def test_the_warm_up_does_not_count() -> None:

@@ -55,6 +55,14 @@ def test_known_rates_visit_important_pages_more_often(name: str) -> None:
     assert crawled.count([1]) > crawled.count([0])
 
 
+@pytest.mark.parametrize("name", ["oracle-change", "oracle-life"])
+def test_clairvoyant_oracles_visit_the_more_important_stale_page(name: str) -> None:
+    trace = drawn("..x...", "..x...")
+    pages = replace(trace.pages, importance=np.array([1.0, 5.0]))
+    weighted = replace(trace, pages=pages)
+    assert choices(weighted, CYCLE_ORACLES[name](weighted), 1)[0] == [1]
+
+
 @pytest.mark.parametrize("share", [0.05, 0.1])
 def test_the_oracles_have_the_expected_order(trace: Trace, share: float) -> None:
     changes = [scored(name, trace, share).ndcg for name in ("known-rate-changes", "oracle-change")]

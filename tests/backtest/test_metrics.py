@@ -74,6 +74,12 @@ def test_fresh_copies_are_counted_after_the_visits() -> None:
     assert metrics.stale_age == 3.0
 
 
+def test_a_change_of_an_important_page_counts_more() -> None:
+    metrics = scored(cycle([False, True], 1, STILL, [0] * 4), importance=[1.0, 5.0, 1.0, 1.0])
+    assert metrics.changerate == 0.5
+    assert metrics.weighted_changerate == pytest.approx(5 / 2 / 2)
+
+
 def test_fewer_visits_than_the_budget_are_scored_as_they_are() -> None:
     metrics = scored(cycle([True], 2, [False, True, False, False], [5] * 4))
     assert metrics.changerate == 1.0

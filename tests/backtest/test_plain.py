@@ -18,16 +18,18 @@ Cells = list[list[bool]]
 
 
 def plain_score(changed: Cells, importance: list[float], chosen: list[list[int]]) -> list[float]:
-    """Return changerate, ndcg, freshness, its weighted form and the age of stale copies."""
+    """Return changerate, ndcg, freshness, both weighted measures and the age of stale copies."""
     pages, k = range(len(changed)), len(chosen[0])
     last_visits = [1] * len(changed)
     weights = [1.0] + [1 / log(rank + 1) for rank in range(2, k + 1)]
-    rates, gains, fresh, weighted, ages = [], [], [], [], []
+    rates, gains, fresh, weighted_rates, weighted, ages = [], [], [], [], [], []
     for number, visited in enumerate(chosen, 2):
         missed = {page: [c for c in range(last_visits[page] + 1, number + 1) if changed[page][c]]
                   for page in pages}  # fmt: skip
         changed_flags = [bool(missed[page]) for page in visited]
         rates.append(fmean(changed_flags))
+        found = sum(importance[page] for page in visited if missed[page])
+        weighted_rates.append(found / len(visited) / fmean(importance))
         if stale := sum(map(bool, missed.values())):
             gain = sum(weight for weight, hit in zip(weights, changed_flags, strict=True) if hit)
             gains.append(gain / sum(weights[: min(k, stale)]))
@@ -38,7 +40,8 @@ def plain_score(changed: Cells, importance: list[float], chosen: list[list[int]]
         weighted.append(fresh_importance / sum(importance))
         if waiting := [number - each[0] for each in missed.values() if each]:
             ages.append(fmean(waiting))
-    return [fmean(each) if each else nan for each in (rates, gains, fresh, weighted, ages)]
+    columns = (rates, gains, fresh, weighted_rates, weighted, ages)
+    return [fmean(each) if each else nan for each in columns]
 
 
 @st.composite
@@ -57,17 +60,19 @@ def traces(draw: st.DrawFn) -> Trace:
 def test_a_crawl_is_measured_as_a_plain_one_is(
     trace: Trace, name: str, share: float, seed: int
 ) -> None:
+    trace = trace.without_importance()
     k = max(1, int(share * len(trace.pages)))
     cells = np.column_stack([trace.changed(cycle) for cycle in range(trace.cycles)]).tolist()
     chosen = plain_crawl(trace, SCORES[name], k, seed)
-    expected = plain_score(cells, trace.pages.importance.tolist(), chosen)
+    expected = plain_score(cells, trace.measured_importance.tolist(), chosen)
     metrics = measure_crawl(
-        crawl_in_cycles(trace, make_policy(name, seed=seed), k), trace.pages.importance, k
+        crawl_in_cycles(trace, make_policy(name, seed=seed), k), trace.measured_importance, k
     )
     figures = [
         metrics.changerate,
         metrics.ndcg,
         metrics.freshness,
+        metrics.weighted_changerate,
         metrics.weighted_freshness,
         metrics.stale_age,
     ]

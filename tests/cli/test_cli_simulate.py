@@ -53,6 +53,17 @@ def test_a_row_has_every_figure(run: Run, folder: str) -> None:
     assert all(0 <= row[name] <= 1 for row in rows for name in ("changerate", "ndcg", "freshness"))
 
 
+def test_weighted_measures_stand_beside_the_plain_ones(run: Run) -> None:
+    options = ("simulate", "--continuous", "--trace", "living", "--pages", "60", "--cycles", "8",
+               "--policy", "nad", "--seeds", "1")  # fmt: skip
+    known, ignored = (
+        run(*options, *extra, "--json").json[0] for extra in ((), ("--ignore-importance",))
+    )
+    assert known["weighted_changerate"] > ignored["weighted_changerate"]
+    assert (known["importance_ignored"], ignored["importance_ignored"]) == (False, True)
+    assert "weighted" in run(*options).out
+
+
 def test_all_means_every_policy_and_oracle(run: Run, folder: str) -> None:
     rows = run("simulate", folder, "--seeds", "1", "--json").json
     assert {row["policy"] for row in rows} == {*POLICY_NAMES, *CYCLE_ORACLES}

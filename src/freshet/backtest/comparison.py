@@ -70,7 +70,8 @@ class BacktestRow:
     ``budget`` is the share of the pages visited in a cycle. The metrics are those of
     ``BacktestMetrics``, NaN where there is no value. Fields that end in ``_ci`` are half the width
     of the 95 % interval of the mean over seeds, NaN for a single seed. ``imputed`` says that
-    unknown changes of the trace were imputed, ``cold`` that the crawl had no warm-up.
+    unknown changes of the trace were imputed, ``cold`` that the crawl had no warm-up,
+    ``importance_ignored`` that policies and oracles took all pages as equally important.
     ``site_wide_days`` counts the days on which a whole site changed, and ``site_wide_days_dropped``
     says whether the trace lacks them. Fields that end in ``_low`` and ``_high`` are the bootstrap
     interval over pages, and ``resampled`` says what it resamples.
@@ -84,9 +85,11 @@ class BacktestRow:
     cycles: int
     imputed: bool
     cold: bool
+    importance_ignored: bool
     site_wide_days: int
     site_wide_days_dropped: bool
     changerate: float
+    weighted_changerate: float
     ndcg: float
     freshness: float
     weighted_freshness: float
@@ -99,6 +102,7 @@ class BacktestRow:
     links_detected: float
     unranked: float
     changerate_ci: float
+    weighted_changerate_ci: float
     ndcg_ci: float
     freshness_ci: float
     weighted_freshness_ci: float
@@ -291,6 +295,7 @@ def _result_row(
         cycles=trace.cycles,
         imputed=trace.is_imputed,
         cold=result.cold,
+        importance_ignored=trace.weights is not None,
         site_wide_days=len(site_wide_days.days),
         site_wide_days_dropped=site_wide_days.are_dropped,
         changerate_low=page_intervals.changerate.low,

@@ -1,6 +1,7 @@
 """Oracles of the simulated crawl in cycles: they know the truth and are upper bounds for policies.
 
-They ignore host caps. In a cold crawl they visit pages without a copy first, as the policies do.
+They weigh pages by importance and ignore host caps. In a cold crawl they visit pages without a copy
+first, as the policies do.
 """
 
 from abc import ABC, abstractmethod
@@ -75,16 +76,16 @@ class CycleOracle(ABC):
 
 
 class CycleChangeOracle(CycleOracle):
-    """Visits any stale page: the most changes found in this cycle."""
+    """Visits the most important stale pages: the most changes found in this cycle."""
 
     name = "oracle-change"
 
     def _values(self, cycle: int) -> FloatArray:
-        return self._probabilities(cycle)
+        return self._trace.pages.importance * self._probabilities(cycle)
 
 
 class CycleLifetimeOracle(CycleOracle):
-    """Visits the stale pages that will stay unchanged for longest."""
+    """Visits the stale pages that will stay unchanged for longest, weighted by importance."""
 
     name = "oracle-life"
 
@@ -94,7 +95,7 @@ class CycleLifetimeOracle(CycleOracle):
 
     def _values(self, cycle: int) -> FloatArray:
         cycles_ahead: FloatArray = self._next_changes[cycle].astype(np.float64) - cycle
-        return np.where(self._copies.stale, cycles_ahead, 0.0)
+        return self._trace.pages.importance * np.where(self._copies.stale, cycles_ahead, 0.0)
 
 
 class CycleRateOracle(CycleOracle):

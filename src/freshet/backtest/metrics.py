@@ -14,19 +14,22 @@ from freshet.core.types import FloatArray, IndexArray
 UNDEFINED = float("nan")
 COMPARED_METRICS = ("changerate", "ndcg", "freshness")
 """The metrics by which policies are compared."""
+WEIGHTED_METRICS = ("weighted_changerate", "weighted_freshness")
+"""The metrics that weigh pages by importance; without importance they equal the plain ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class BacktestMetrics:
     """Metrics of one crawl: means over its cycles, except those of single changes.
 
-    ``changerate`` is the share of visits that found a change. ``ndcg`` measures how early in each
-    cycle's order the changed pages came, against an order that knows every stale copy.
-    ``freshness`` is the share of pages whose copy equals the page at the end of a cycle,
-    ``weighted_freshness`` the same weighted by importance. ``stale_age`` is the number of cycles
-    since the first change that a stale copy misses. ``unranked`` counts the cycles without a stale
-    copy, which ``ndcg`` leaves out. A page without a copy, which only a cold crawl has, is not
-    fresh, but it is not a stale copy either.
+    ``changerate`` is the share of visits that found a change. ``weighted_changerate`` is the
+    importance of the changed pages found per visit, where the mean importance of all pages is 1; it
+    can be above 1. ``ndcg`` measures how early in each cycle's order the changed pages came,
+    against an order that knows every stale copy. ``freshness`` is the share of pages whose copy
+    equals the page at the end of a cycle, ``weighted_freshness`` the same weighted by importance.
+    ``stale_age`` is the number of cycles since the first change that a stale copy misses.
+    ``unranked`` counts the cycles without a stale copy, which ``ndcg`` leaves out. A page without a
+    copy, which only a cold crawl has, is not fresh, but it is not a stale copy either.
 
     A change is a changed cell; a visit finds all changes since the previous visit. ``detected`` is
     the share of all changes that were found. ``time_to_detection`` is the mean number of cycles
@@ -40,6 +43,7 @@ class BacktestMetrics:
     """
 
     changerate: float
+    weighted_changerate: float
     ndcg: float
     freshness: float
     weighted_freshness: float
@@ -66,6 +70,7 @@ class CycleMetrics:
     visits: int
     changes_found: int
     changerate: float
+    weighted_changerate: float
     ndcg: float
     freshness: float
     weighted_freshness: float
@@ -120,6 +125,7 @@ class MetricCurves:
         waited_cycles = np.nansum(self.column("time_to_detection") * change_counts)
         return BacktestMetrics(
             changerate=self._mean("changerate"),
+            weighted_changerate=self._mean("weighted_changerate"),
             ndcg=self._mean("ndcg"),
             freshness=self._mean("freshness"),
             weighted_freshness=self._mean("weighted_freshness"),
@@ -208,6 +214,7 @@ class _CycleMeter:
             visits=len(cycle.visited_pages),
             changes_found=found_changes.changes,
             changerate=_share(cycle.changed),
+            weighted_changerate=self._weighted_share(cycle),
             ndcg=self._normalised_gain(cycle),
             freshness=1.0 - (stale + unseen) / len(cycle.stale),
             weighted_freshness=1.0 - stale_weight - unseen_weight,
@@ -235,6 +242,11 @@ class _CycleMeter:
         self._visits[cycle.visited_pages] += 1
         self._hits[cycle.visited_pages] += cycle.changed
         self._fresh_cycles += ~(cycle.stale | cycle.unseen)
+
+    def _weighted_share(self, cycle: CycleResult) -> float:
+        """Return the importance of the changed pages per visit; all pages have the mean 1."""
+        weight = float(self._weights[cycle.visited_pages] @ cycle.changed)
+        return weight * len(self._weights) / max(1, len(cycle.visited_pages))
 
     def _normalised_gain(self, cycle: CycleResult) -> float:
         """Return the normalised discounted gain; NaN if no copy was stale."""

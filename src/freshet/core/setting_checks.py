@@ -14,8 +14,8 @@ SettingCheck = Callable[[Any], str]
 
 LIVE_POLICY_NAMES = (
     "guarded-freshness", "guarded-changes", "bayes-freshness", "bayes-changes", "rand", "age", "cg",
-    "nad", "sad", "aad", "gad", "nutch", "stormcrawler", "bayes-links", "nnl-pr", "nnl-av", "lcr",
-    "ccr", "bayes-timeliness",
+    "nad", "sad", "aad", "gad", "smoothed-rate", "nutch", "stormcrawler", "bayes-links", "nnl-pr",
+    "nnl-av", "lcr", "ccr", "bayes-timeliness",
 )  # fmt: skip
 FORMULA_WORDS = (
     "n", "X", "t", "CG", "NAD", "SAD", "AAD", "GAD", "rate", "chance", "around", "quiet", "weekday",

@@ -37,7 +37,7 @@ from freshet.schedule.rules.interval_rules import (
     AdaptiveIntervalRule,
 )
 from freshet.schedule.rules.ranking_rule import RankingRule
-from freshet.schedule.rules.rate_rules import ChangeRateRule, WeightedEstimateRule
+from freshet.schedule.rules.rate_rules import ChangeRateRule, SmoothedRateRule, WeightedEstimateRule
 from freshet.schedule.threads.timeliness_policy import TimelinessPolicy
 
 RULE_POLICIES: Mapping[str, Callable[..., RankingRule]] = {
@@ -48,6 +48,7 @@ RULE_POLICIES: Mapping[str, Callable[..., RankingRule]] = {
     "sad": partial(WeightedEstimateRule, estimate="SAD"),
     "aad": partial(WeightedEstimateRule, estimate="AAD"),
     "gad": partial(WeightedEstimateRule, estimate="GAD"),
+    "smoothed-rate": SmoothedRateRule,
     "nutch": partial(AdaptiveIntervalRule, steps=NUTCH_STEPS),
     "stormcrawler": partial(AdaptiveIntervalRule, steps=STORMCRAWLER_STEPS),
 }

@@ -1,6 +1,7 @@
 """The published rules, on visits computed by hand."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import exp, log
 
 import numpy as np
@@ -17,7 +18,7 @@ from freshet.schedule.rules.interval_rules import (
     AdaptiveIntervalRule,
 )
 from freshet.schedule.rules.ranking_rule import RankingRule
-from freshet.schedule.rules.rate_rules import ChangeRateRule, WeightedEstimateRule
+from freshet.schedule.rules.rate_rules import ChangeRateRule, SmoothedRateRule, WeightedEstimateRule
 
 HISTORY = {0: True, 1: False, 2: True, 5: True}
 """Visits of first page: the cycle, and whether it had changed since the first before."""
@@ -59,6 +60,32 @@ def value(rule: RankingRule, day: float, page: int = 0) -> float:
 
 def test_age_is_the_time_since_the_last_look() -> None:
     assert value(rule_after(AgeRule("age")), 7) == 2.0
+
+
+def test_a_smoothed_rate_ranks_pages_without_a_change_by_their_age() -> None:
+    rule = rule_after(SmoothedRateRule("smoothed-rate"), {0: False, 1: False})
+    assert value(rule, 11) == pytest.approx(1 - exp(-0.5 / 3 * 10))
+
+
+def test_a_smoothed_rate_counts_changes_and_days() -> None:
+    rule = rule_after(SmoothedRateRule("smoothed-rate"))
+    assert value(rule, 7) == pytest.approx(1 - exp(-3.5 / 7 * 2))
+
+
+@pytest.mark.parametrize(
+    ("rule", "factor"),
+    [
+        (AgeRule("age"), 1.0),
+        (ChangeRateRule("cg"), 3.0),
+        (WeightedEstimateRule("nad", estimate="NAD"), 3.0),
+        (SmoothedRateRule("smoothed-rate"), 3.0),
+        (AdaptiveIntervalRule("nutch", NUTCH_STEPS), 3.0),
+    ],
+)
+def test_rules_with_an_estimate_weigh_it_by_importance(rule: RankingRule, factor: float) -> None:
+    rule_after(rule, count=2)
+    rule.add(replace(pages(2), importance=np.array([1.0, 3.0])))
+    assert value(rule, 7, page=1) == pytest.approx(factor * value(rule, 7, page=0))
 
 
 def test_cho_ranks_by_the_bias_reduced_rate() -> None:

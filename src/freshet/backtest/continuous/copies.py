@@ -51,7 +51,7 @@ class TimedCopies:
     def __init__(self, truth: GroundTruth) -> None:
         count = len(truth.pages)
         self._truth = truth
-        self._weights = truth.pages.importance / truth.pages.importance.sum()
+        self._weights = truth.weights / truth.weights.sum()
         self._fetch_times = np.full(count, NEVER)
         self._stale_times = np.full(count, NEVER)
         self._next_change_indices = truth.starts[1:].copy()

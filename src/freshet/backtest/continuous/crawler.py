@@ -31,7 +31,10 @@ class CrawlerScore:
 
 
 class SimulatedCrawler:
-    """A policy that visits pages at an even pace, ``batch_size`` pages at a time."""
+    """A policy that visits pages at an even pace, ``batch_size`` pages at a time.
+
+    ``importance_found`` is the importance of the changed pages found; the mean of all pages is 1.
+    """
 
     def __init__(
         self,
@@ -49,6 +52,8 @@ class SimulatedCrawler:
         self._start = to_epoch(start)
         self._now = self._start
         self._batches_made = self.visits = self.changes_found = 0
+        self.importance_found = 0.0
+        self._weights = truth.weights / truth.weights.mean()
         self._page_indices = index_lookup(truth.pages.ids)
         self._copies = TimedCopies(truth)
         self._links = None if truth.links is None else FoundLinks(truth.links)
@@ -70,6 +75,7 @@ class SimulatedCrawler:
         if self._links is not None:
             self._links.reset_totals()
         self.visits = self.changes_found = 0
+        self.importance_found = 0.0
         self._page_visits[:], self._page_changes[:] = 0, 0
 
     def advance(self, until: datetime) -> CrawlerScore:
@@ -127,6 +133,7 @@ class SimulatedCrawler:
         self._page_changes[page_indices] += was_stale
         self.visits += len(page_indices)
         self.changes_found += int(np.count_nonzero(was_stale))
+        self.importance_found += float(self._weights[page_indices] @ was_stale)
         seems_changed = has_copy & (was_stale | self._truth.is_noisy[page_indices])
         self._policy.learn(
             build_visit_table(pages, now, seems_changed, measured=has_copy, new_links=links)

@@ -61,6 +61,7 @@ class _RunningTotals:
 
     visits: int
     changes_found: int
+    importance_found: float
     unweighted_fresh_seconds: float
     fresh_seconds: float
     detections: ChangeDetections
@@ -71,6 +72,7 @@ def _totals(crawler: SimulatedCrawler) -> _RunningTotals:
     return _RunningTotals(
         crawler.visits,
         crawler.changes_found,
+        crawler.importance_found,
         crawler.unweighted_fresh_seconds(),
         crawler.fresh_seconds(),
         crawler.detections(),
@@ -82,6 +84,7 @@ def _day_metrics(day: int, totals_before: _RunningTotals, totals: _RunningTotals
     """Return the metrics of a day from the totals before and after it."""
     visits = totals.visits - totals_before.visits
     stale_visits = totals.changes_found - totals_before.changes_found
+    importance_found = totals.importance_found - totals_before.importance_found
     today = ChangeDetections(
         totals.detections.changes - totals_before.detections.changes,
         totals.detections.waited_seconds - totals_before.detections.waited_seconds,
@@ -91,6 +94,7 @@ def _day_metrics(day: int, totals_before: _RunningTotals, totals: _RunningTotals
         visits=visits,
         changes_found=today.changes,
         changerate=stale_visits / visits if visits else 0.0,
+        weighted_changerate=importance_found / visits if visits else 0.0,
         ndcg=UNDEFINED,
         freshness=(totals.unweighted_fresh_seconds - totals_before.unweighted_fresh_seconds)
         / CYCLE_SECONDS,

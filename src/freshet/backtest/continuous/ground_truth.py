@@ -24,7 +24,8 @@ class GroundTruth:
 
     ``times[starts[i]:starts[i + 1]]`` belong to the i-th page of ``pages``. Pages marked in
     ``is_noisy`` seem to change at every look. ``links`` are the new links that appear, None if they
-    are not known.
+    are not known. ``measured_importance`` weighs the pages in scores; None for that of ``pages``,
+    which policies know.
     """
 
     pages: PageTable
@@ -32,6 +33,7 @@ class GroundTruth:
     times: FloatArray
     is_noisy: BoolArray
     links: LinkArrivals | None = None
+    measured_importance: FloatArray | None = None
 
     def next_changes(
         self, page_indices: PageIndices, moment: float
@@ -41,6 +43,12 @@ class GroundTruth:
             self.times, self.starts, page_indices, moment
         )
         return time_indices, change_times
+
+    @property
+    def weights(self) -> FloatArray:
+        """Return the importance by which scores weigh pages."""
+        importance = self.measured_importance
+        return self.pages.importance if importance is None else importance
 
 
 def ground_truth(
@@ -85,6 +93,7 @@ def ground_truth_of_trace(trace: Trace, *, seed: int = 0) -> GroundTruth:
         times=changes.times,
         is_noisy=np.zeros(len(trace.pages), np.bool_),
         links=link_arrivals_of_trace(trace, changes, seed=seed),
+        measured_importance=trace.weights,
     )
 
 

@@ -1,6 +1,7 @@
 """Oracles of the continuous backtest: they know the ground truth and are upper bounds for policies.
 
-They correspond to the oracles in cycles and, like them, ignore host caps.
+They correspond to the oracles in cycles and, like them, weigh pages by importance and ignore host
+caps.
 """
 
 from abc import ABC, abstractmethod
@@ -60,16 +61,16 @@ class ContinuousOracle(ABC):
 
 
 class ContinuousChangeOracle(ContinuousOracle):
-    """Visits any stale page: the most changes found."""
+    """Visits the most important stale pages: the most changes found."""
 
     name = "oracle-change"
 
     def _values(self, now: float, age_days: FloatArray) -> FloatArray:
-        return self._copies.stale(now).astype(np.float64)
+        return self._truth.pages.importance * self._copies.stale(now)
 
 
 class ContinuousLifetimeOracle(ContinuousOracle):
-    """Visits the stale pages that will stay unchanged for longest."""
+    """Visits the stale pages that will stay unchanged for longest, weighted by importance."""
 
     name = "oracle-life"
 
@@ -77,7 +78,7 @@ class ContinuousLifetimeOracle(ContinuousOracle):
         _, next_changes = self._truth.next_changes(self._all_pages, now)
         horizon = 2.0 * max(now, float(self._truth.times.max(initial=now)))
         seconds_ahead = np.minimum(next_changes, horizon) - now
-        return np.where(self._copies.stale(now), seconds_ahead, 0.0)
+        return self._truth.pages.importance * np.where(self._copies.stale(now), seconds_ahead, 0.0)
 
 
 class ContinuousRateOracle(ContinuousOracle):

@@ -20,6 +20,7 @@ from freshet.schedule.rules.ranking_rule import RankingRule, RowArray
 class LinkHistoryRule(RankingRule):
     """A rule that ranks by the new links of past looks."""
 
+    weighs_importance = True
     columns: ClassVar[Mapping[str, ColumnSpec]] = {
         "last_links": ColumnSpec(np.float32),
         "link_total": ColumnSpec(np.float32),
@@ -72,6 +73,8 @@ class LinkChangeRateRule(LinkHistoryRule):
 
 class ContentChangeRateRule(RankingRule):
     """CCR: ranks by the share of intervals in which the content changed."""
+
+    weighs_importance = True
 
     def score(self, rows: RowArray, now: float) -> FloatArray:
         """Return the content change rate."""

@@ -1,1 +1,1 @@
-"""Published rules that rank pages by a score; they ignore the importance of pages."""
+"""Published rules that rank pages by a score; those with an estimate weigh it by importance."""

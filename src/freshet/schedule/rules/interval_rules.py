@@ -52,6 +52,7 @@ class AdaptiveIntervalRule(RankingRule):
     interval is over. Under a budget, pages rank by the share of their interval that has passed.
     """
 
+    weighs_importance = True
     columns: ClassVar[Mapping[str, ColumnSpec]] = {
         INTERVAL_COLUMN: ColumnSpec(np.float64, DAY_SECONDS)
     }

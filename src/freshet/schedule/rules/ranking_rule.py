@@ -34,9 +34,11 @@ class RankingRule(ABC):
     """A policy that ranks pages by a score, which subclasses define.
 
     A page without a look comes before all others. Failures lower the value of a page, as in every
-    policy.
+    policy. A rule that ``weighs_importance`` multiplies its scores, which are not negative, by the
+    importance of the page.
     """
 
+    weighs_importance: ClassVar[bool] = False
     columns: ClassVar[Mapping[str, ColumnSpec]] = {}
 
     def __init__(
@@ -137,4 +139,7 @@ class RankingRule(ABC):
     def _values(self, rows: RowArray, now: float) -> FloatArray:
         is_unseen = np.isnan(self.page_states.last_look[rows])
         scores = np.where(is_unseen, FIRST_LOOK_VALUE, self.score(rows, now))
-        return scores * self.page_states.look_chances(rows)
+        weights = self.page_states.look_chances(rows)
+        if self.weighs_importance:
+            weights = weights * self.page_states.importance[rows]
+        return scores * weights

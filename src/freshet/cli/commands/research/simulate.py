@@ -3,13 +3,15 @@ cycle visits the share of the pages that the budget allows, except the first two
 page and do not count. With --cold there are no such cycles: nothing is known at the start, every
 cycle counts, a page that was never visited is not fresh, and its first visit finds no change. With
 --continuous, visits are made at an even pace through the day and the policies are those of the live
-crawl.
+crawl. Where pages differ in importance, all policies and oracles but rand, age and formulas weigh
+pages by it, and the weighted measures are shown; with --ignore-importance they take all pages as
+equally important.
 
 TRACE is a file or folder of recorded pages. Without it pages are generated: brdc, outlinks and
 web-changes have the statistics of published crawls. With --continuous there is also living, whose
 pages change at arbitrary times, some many times a day.
 
-Policies: rand age cg nad sad aad gad nutch stormcrawler bayes-changes bayes-freshness
+Policies: rand age cg nad sad aad gad smoothed-rate nutch stormcrawler bayes-changes bayes-freshness
 guarded-changes guarded-freshness. A live crawl uses the guarded ones by default: the bayes policy,
 with a share of the visits for nutch and age that grows if these visits gain more. Oracles show what
 knowledge is worth: oracle-change and oracle-life know the true changes; known-rate and
@@ -32,6 +34,7 @@ from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from freshet.archive.importers.base import LINK_KINDS
@@ -48,7 +51,7 @@ from freshet.backtest.comparison import (
 from freshet.backtest.continuous.comparison import run_policies_continuously
 from freshet.backtest.continuous.generated import GENERATED_WEB, generate_web_trace
 from freshet.backtest.cycle_crawl import visits_per_cycle
-from freshet.backtest.metrics import COMPARED_METRICS
+from freshet.backtest.metrics import COMPARED_METRICS, WEIGHTED_METRICS
 from freshet.backtest.selectors import ALL_NAMES, models_trained_on
 from freshet.backtest.trace import Trace
 from freshet.backtest.trace_formats.open_trace import DEFAULT_CYCLES, DEFAULT_PAGES
@@ -60,6 +63,7 @@ from freshet.core.humanize import count_text
 from freshet.schedule.policies import LINK_POLICY_NAMES
 
 COLUMNS = ("policy", "budget", "changerate", "ndcg", "freshness", "detection", "detected", "links")
+WEIGHTED_COLUMNS = ("weighted changerate", "weighted freshness")
 LINK_COLUMNS = ("policy", "budget", "links", "found", "share found", "changerate", "freshness")
 COMPARISON_COLUMNS = ("policy", "budget", "measure", "difference", "p", "won", "lost", "tied")
 MIN_SHOWN_MARGIN = 0.0005
@@ -128,6 +132,14 @@ def simulate(
             "change.",
         ),
     ] = False,
+    ignore_importance: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-importance",
+            help="Let policies and oracles take all pages as equally important. The weighted "
+            "measures still use importance.",
+        ),
+    ] = False,
     curves: Annotated[
         Path | None,
         typer.Option(
@@ -160,6 +172,8 @@ def simulate(
     _require_links(trace_used, objective)
     for name in models_trained_on(trace_used, names):
         print_warning(f"{name} was learned on these pages and may do worse on others")
+    if ignore_importance:
+        trace_used = trace_used.without_importance()
     try:
         with progress_bar("crawling", quiet=as_json) as advance:
             results = list(
@@ -168,19 +182,18 @@ def simulate(
     except KeyboardInterrupt:
         raise StopRequestedError("interrupted; the back-test keeps nothing") from None
     write_curves(curves, results)
-    measures = ("new_links", *COMPARED_METRICS) if objective == LINKS else COMPARED_METRICS
+    measures = _compared_measures(trace_used, objective)
     rows = result_rows(trace_used, results, against=against.strip(), measures=measures)
     if as_json:
         print_json(rows)
         return
-    description = _describe_trace(trace_used, generated=trace_path is None)
-    if continuous and trace_path is not None and trace_used.change_times is not None:
-        description += f", {trace_used.timed_share:.0%} of the changes at recorded moments"
+    is_timed = continuous and trace_path is not None and trace_used.change_times is not None
+    description = _describe_trace(trace_used, generated=trace_path is None, is_timed=is_timed)
     start = ", from a cold start" if cold else "; first visits not counted (--cold counts them)"
     print_text(f"{description}; means of {count_text(seeds, 'seed')}{start}", "bold")
     if trace_used.site_wide_days is not None and trace_used.site_wide_days.days:
         print_text(trace_used.site_wide_days.describe())
-    _print(rows, budgets, for_links=objective == LINKS)
+    _print(rows, budgets, for_links=objective == LINKS, weighted=_has_weights(trace_used))
     if curves is not None:
         print_text(f"wrote the measures of every cycle to {curves}")
 
@@ -223,13 +236,36 @@ def _require_links(trace: Trace, objective: str) -> None:
         )
 
 
-def _print(rows: Sequence[BacktestRow], budgets: Sequence[float], *, for_links: bool) -> None:
-    """Print the measures and comparisons; a single budget is printed in the title."""
+def _has_weights(trace: Trace) -> bool:
+    """Whether the weighted measures differ from the plain ones."""
+    return bool(np.ptp(trace.measured_importance) > 0)
+
+
+def _compared_measures(trace: Trace, objective: str) -> tuple[str, ...]:
+    """Return the measures of ``--against``; the weighted ones if importance differs."""
+    weighted = WEIGHTED_METRICS if _has_weights(trace) else ()
+    return (*(("new_links",) if objective == LINKS else ()), *COMPARED_METRICS, *weighted)
+
+
+def _print(
+    rows: Sequence[BacktestRow], budgets: Sequence[float], *, for_links: bool, weighted: bool
+) -> None:
+    """Print the measures and comparisons; a single budget is printed in the title.
+
+    ``weighted`` says whether the columns of the weighted measures are shown.
+    """
     budget_cells = [f"{100 * row.budget:g}%" if len(budgets) > 1 else None for row in rows]
     title = "" if len(budgets) > 1 else _title(budgets[0], rows[0].pages)
     lines = zip(rows, budget_cells, strict=True)
     columns, cells = (LINK_COLUMNS, _link_cells) if for_links else (COLUMNS, _figure_cells)
-    print_table(columns, [(row.policy, share, *cells(row)) for row, share in lines], title)
+    print_table(
+        (*columns, *(WEIGHTED_COLUMNS if weighted else ())),
+        [
+            (row.policy, share, *cells(row), *(_weighted_cells(row) if weighted else ()))
+            for row, share in lines
+        ],
+        title,
+    )
     comparisons = [
         (row.policy, share, *_comparison_cells(comparison))
         for row, share in zip(rows, budget_cells, strict=True)
@@ -252,12 +288,13 @@ def _baseline(against: str) -> list[str]:
     return [against] if against else []
 
 
-def _describe_trace(trace: Trace, *, generated: bool) -> str:
+def _describe_trace(trace: Trace, *, generated: bool, is_timed: bool) -> str:
     pages, cycles = count_text(len(trace.pages), "page"), count_text(trace.cycles, "cycle")
     kind = "generated" if generated else f"{trace.known_share:.1%} of the cells known"
     if not generated and trace.known_share < 1:
         kind += ", the rest imputed" if trace.is_imputed else ", the rest taken as unchanged"
-    return f"{trace.name}: {pages}, {cycles}, {kind}"
+    timed = f", {trace.timed_share:.0%} of the changes at recorded moments" if is_timed else ""
+    return f"{trace.name}: {pages}, {cycles}, {kind}{timed}"
 
 
 def _figure_cells(row: BacktestRow) -> Sequence[str | float | None]:
@@ -276,6 +313,13 @@ def _link_cells(row: BacktestRow) -> Sequence[str | float | None]:
         format_with_margin(row.links_detected, row.links_detected_ci),
         format_with_margin(row.changerate, row.changerate_ci),
         format_with_margin(row.freshness, row.freshness_ci),
+    )
+
+
+def _weighted_cells(row: BacktestRow) -> Sequence[str]:
+    return (
+        format_with_margin(row.weighted_changerate, row.weighted_changerate_ci),
+        format_with_margin(row.weighted_freshness, row.weighted_freshness_ci),
     )
 
 
