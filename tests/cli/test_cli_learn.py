@@ -14,6 +14,7 @@ from freshet.record.models.change_model_file import CHANGE_MODEL_FILE
 from tests.cli.cli_runs import Run
 from tests.learning.change_model.look_samples import add_looks, daily_looks, weekday_chances
 from tests.learning.link_model.test_link_learning import NOW, links_of, steady_numbers
+from tests.learning.post_model.thread_looks import URLS, add_threads
 from tests.reference import missing_keys
 
 WEEKDAYS = "tests.learning.change_model.own_estimators:WeekdayTable"
@@ -109,3 +110,16 @@ def test_a_missing_package_is_named_before_anything_is_read(
     result = run("learn")
     assert result.code == 2
     assert "pip install 'freshet-crawler[learning]'" in result.err
+
+
+def test_the_forecast_of_posts_is_learned_and_named(run: Run, empty: Path) -> None:
+    assert "No model of posts was learned: there are 0 posts" in run("learn").out
+    with Collection.open(empty) as collection:
+        add_threads(collection)
+    output = run("learn").out
+    assert "Posts: learned on 576 of 8 threads, tested at 286 later looks, 142 of which" in output
+    assert "The learned model forecasts posts from now on" in output
+    assert "posts by a model learned on 576 posts of 8 threads" in run("forecast", URLS[0]).out
+    document = run("learn", "--json").json["posts"]
+    assert document["used"]
+    assert not missing_keys("learn", [*document, *document["model"]])

@@ -39,6 +39,7 @@ from freshet.crawl.plan import make_plan
 from freshet.crawl.why import ScheduleExplanation, explain_page
 from freshet.learning.change_model.learn import LearningResult, learn_changes
 from freshet.learning.link_model.learn import LinkLearningResult, learn_links
+from freshet.learning.post_model.learn import PostLearningResult, learn_posts
 from freshet.measure.noise.mask import Mask
 from freshet.record.change_criteria import page_mask
 from freshet.record.collection_store import CollectionStore, live_page_key
@@ -213,6 +214,10 @@ class Collection(CollectionStore):
     def learn_links(self, *, progress: ProgressCallback = ignore_progress) -> LinkLearningResult:
         """Learn how many new links pages will bring, validate the model, and store it."""
         return learn_links(self, progress=progress)
+
+    def learn_posts(self, *, progress: ProgressCallback = ignore_progress) -> PostLearningResult:
+        """Learn when the next posts of threads come, validate the model, and store it."""
+        return learn_posts(self, progress=progress)
 
     def mask(self, page: StoredPage) -> Mask:
         """Return the mask of a page: what is hidden before its versions are compared."""

@@ -21,7 +21,8 @@ from freshet.crawl.page_features import PageFeatures
 from freshet.crawl.plan import make_plan
 from freshet.crawl.policy_rehearsal import rehearse_policy
 from freshet.crawl.threads.post_curves import post_curves
-from freshet.crawl.threads.thread_posts import ThreadPage
+from freshet.predict.threads.rate_model import pooled_hazard
+from freshet.record.thread_posts import ThreadPage
 from freshet.view.bounds import HARMLESS_BYTES
 
 HOST = "https://compile.example"
@@ -81,7 +82,7 @@ def compile_functions(folder: Path, *, report: StepReporter) -> None:
 def _forecast_posts(now: datetime) -> None:
     """Forecast the posts of a made-up thread."""
     times = to_epoch(now) - np.arange(VISITS, 0.0, -1.0)
-    post_curves(ThreadPage(0, times, is_continued=False), to_epoch(now))
+    post_curves(ThreadPage(0, times, times, is_continued=False), pooled_hazard(), to_epoch(now))
 
 
 def _score(now: float) -> None:

@@ -29,6 +29,7 @@ from freshet.crawl.live_policy import build_fitted_policy
 from freshet.crawl.obstacles import obstacle_of
 from freshet.crawl.threads.next_post import NextPost
 from freshet.crawl.threads.post_curves import ThreadForecast, forecast_threads
+from freshet.crawl.threads.post_model import choose_post_model
 from freshet.record.collection_reader import CollectionReader
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.kernels.change_processes import regular_survival
@@ -75,6 +76,8 @@ class PageForecast:
     ``link_problem`` says why one that is there is not used. ``next_post`` is the forecast of a
     thread's next post; ``thread_note`` says why a page is taken for a thread or not, empty if no
     posts were looked for. ``thread_continued_at`` is the last page of a thread that is continued.
+    ``post_model`` names the learned model of posts, and ``post_problem`` says why one that is there
+    is not used.
     """
 
     page: Page
@@ -104,6 +107,8 @@ class PageForecast:
     next_post: NextPost | None = None
     thread_note: str = ""
     thread_continued_at: str = ""
+    post_model: str = ""
+    post_problem: str = ""
 
     @property
     def sentence(self) -> str:
@@ -241,7 +246,9 @@ def forecasts(
             survival = _learned_survival(learned, policy, ids, now, survival)
         except OwnClassError as error:
             choice = ModelChoice(problem=str(error))
-    threads = forecast_threads(catalog, ids.tolist(), now, np.array(HORIZONS_DAYS))
+    post_model = choose_post_model(collection.models_folder)
+    horizons = np.array(HORIZONS_DAYS)
+    threads = forecast_threads(catalog, post_model.hazard, ids.tolist(), now, horizons)
     for row, page in enumerate(ids.tolist()):
         if page in threads:
             # A new post is a change.
@@ -267,6 +274,8 @@ def forecasts(
             next_post=_next_post(threads, page_forecast.page.id),
             thread_note=notes[page_forecast.page.id].reason,
             thread_continued_at=notes[page_forecast.page.id].next_page or "",
+            post_model=post_model.title if page_forecast.page.id in threads else "",
+            post_problem=post_model.problem if page_forecast.page.id in threads else "",
         )
         for page_forecast, link_model in zip(plain_forecasts, links.models, strict=True)
     ]

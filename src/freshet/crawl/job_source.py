@@ -38,6 +38,7 @@ from freshet.crawl.live_policy import (
 from freshet.crawl.policy_state import PolicyStateStore
 from freshet.crawl.policy_status import PolicyReportStore
 from freshet.crawl.threads.post_curves import learn_threads
+from freshet.crawl.threads.post_model import LivePostModel
 from freshet.record.change_criteria import reads_posts
 from freshet.record.collection_store import CollectionStore
 from freshet.record.fault_isolation import SYSTEM_ERRORS, describe_fault
@@ -74,12 +75,14 @@ class JobSource:
         self._latest_time = self._clock.now()
         self._policy_reports = PolicyReportStore(self._catalog)
         self._policy_states = PolicyStateStore(self._catalog)
+        self.post_model = LivePostModel(collection.models_folder, self._latest_time)
         self.bursts = BurstSampler(self._catalog, self._settings)
         self.policy = build_live_policy(
             self._catalog,
             self._settings,
             now=self._latest_time,
             also_read=self.bursts.read_histories,
+            hazard=self.post_model.hazard,
         )
         self.learned_correction = LearnedCorrection(collection)
         self.learned_correction.refresh_if_due(self.policy, self._latest_time)
@@ -107,14 +110,20 @@ class JobSource:
             self.learned_correction.add_pages(pages)
         self.policy.forget(change.removed)
         relearn_pages(self.policy, id_array(sorted(change.restored)), self.page_lookup)
-        learn_threads(self.policy, self._catalog, sorted(change.restored))
+        self.learn_threads(sorted(change.restored))
+
+    def learn_threads(self, pages: Sequence[int] | None = None) -> None:
+        """Make the policy learn the posts of the threads of some pages, or of all."""
+        learn_threads(self.policy, self._catalog, self.post_model.hazard, pages)
 
     def save_policy_if_due(self, now: datetime) -> None:
-        """Refresh the learned correction and store the report of the policy every hour.
+        """Refresh the learned models and store the report of the policy every hour.
 
         The state of the policy is stored every few hours.
         """
         self.learned_correction.refresh_if_due(self.policy, now)
+        if self.post_model.refresh_if_due(now):
+            self.learn_threads()
         self._policy_reports.save_if_due(self.policy, now)
         self._policy_states.save_if_due(self.policy, now)
 
@@ -177,7 +186,9 @@ class JobSource:
         """
         if now < self._latest_time - CLOCK_SET_BACK:
             self._policy_reports.save(self.policy, now)
-            self.policy = build_live_policy(self._catalog, self._settings, now=now)
+            self.policy = build_live_policy(
+                self._catalog, self._settings, now=now, hazard=self.post_model.hazard
+            )
             self.learned_correction.refresh(self.policy, now)
         self._latest_time = now
 

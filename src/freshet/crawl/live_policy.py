@@ -32,6 +32,7 @@ from freshet.crawl.policy_state import (
 )
 from freshet.crawl.policy_status import resume_policy
 from freshet.crawl.threads.post_curves import learn_threads
+from freshet.predict.threads.rate_model import RateModel, pooled_hazard
 from freshet.record.fault_isolation import isolate_faults
 from freshet.schedule.links.link_policy import LinkPolicy
 from freshet.schedule.model_file import resolve_policy
@@ -79,13 +80,15 @@ def build_live_policy(
     *,
     now: datetime | None = None,
     also_read: Callable[[VisitTable], None] | None = None,
+    hazard: RateModel | None = None,
 ) -> Policy:
     """Return a policy that has learned all visits of the live pages, paused ones too.
 
     It continues from the state that the last crawl by the same policy has stored. Without a state
     it learns all visits in the order of time, and continues from the report of that crawl. Visits
     after ``now``, as a wrong clock leaves them, count as made now. ``also_read`` receives the same
-    visits, so that they are read once.
+    visits, so that they are read once. ``hazard`` forecasts the posts of threads, by default the
+    one that the package has.
     """
     latest = np.inf if now is None else to_epoch(now)
     tables: Iterable[VisitTable] = catalog.live_visit_tables()
@@ -99,16 +102,18 @@ def build_live_policy(
     if isinstance(policy, LinkPolicy):
         ids = policy.page_states.ids
         policy.learn_page_links(ids, catalog.link_totals().known_at(ids, np.inf))
-    learn_threads(policy, catalog)
+    learn_threads(policy, catalog, hazard or pooled_hazard())
     return policy
 
 
-def build_fitted_policy(catalog: Catalog, settings: Settings, *, now: datetime) -> Policy:
+def build_fitted_policy(
+    catalog: Catalog, settings: Settings, *, now: datetime, hazard: RateModel | None = None
+) -> Policy:
     """Return a live policy that is fitted to all its visits, for forecasts that are shown.
 
     A stored state may have been fitted before the last visits of its crawl.
     """
-    policy = build_live_policy(catalog, settings, now=now)
+    policy = build_live_policy(catalog, settings, now=now, hazard=hazard)
     if isinstance(policy, RefittingPolicy):
         with isolate_faults("fitting it", f"policy {policy.name}"):
             policy.refit(now)

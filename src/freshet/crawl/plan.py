@@ -28,6 +28,7 @@ from freshet.crawl.learned_correction import LearnedCorrection
 from freshet.crawl.live_policy import build_fitted_policy, id_array, visit_table
 from freshet.crawl.obstacles import waits_for_start
 from freshet.crawl.policy_status import exploration_share
+from freshet.crawl.threads.post_model import choose_post_model
 from freshet.record.collection_store import CollectionStore
 from freshet.record.fault_isolation import isolate_faults
 from freshet.record.writer_lock import running_crawl
@@ -100,7 +101,10 @@ class CrawlPreview:
         self._turns = HostTurns(
             collection.catalog.host_states(), settings.politeness, to_epoch(self.now)
         )
-        self.policy = build_fitted_policy(collection.catalog, settings, now=self.now)
+        self.post_model = choose_post_model(collection.models_folder)
+        self.policy = build_fitted_policy(
+            collection.catalog, settings, now=self.now, hazard=self.post_model.hazard
+        )
         self.is_crawl_running = bool(running_crawl(collection.archive_folder))
         if self.is_crawl_running:
             self._learn_refusals()

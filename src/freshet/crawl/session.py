@@ -27,7 +27,6 @@ from freshet.crawl.live_policy import (
     visit_table,
 )
 from freshet.crawl.noise import NoiseLearner
-from freshet.crawl.threads.post_curves import learn_threads
 from freshet.crawl.threads.thread_pages import add_next_pages
 from freshet.record.collection_store import CollectionStore
 from freshet.record.recorder import RecordedVisit, Recorder
@@ -160,7 +159,7 @@ class CrawlSession:
         relearned = sorted(filter(self.jobs.frontier.contains, remasked_pages))
         relearn_pages(self.policy, id_array(relearned), self.jobs.page_lookup)
         learn_page_links(self.policy, self._catalog, visited_pages)
-        learn_threads(self.policy, self._catalog, [*visited_pages, *relearned])
+        self.jobs.learn_threads([*visited_pages, *relearned])
         # 9. Return the visits to the caller, which reports them.
         visits, self._unprocessed = self._unprocessed, []
         return visits

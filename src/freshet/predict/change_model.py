@@ -103,20 +103,24 @@ def score_name(estimator: str) -> str:
 
 def change_model_from_document(document: Mapping[str, Any]) -> ChangeModel:
     """Return the model of a document: its fields by name, as JSON has them."""
-    validation = dict(document["validation"])
-    scores = {
-        name: ForecastScores(**with_nan(figures))
-        for name, figures in validation.pop("scores").items()
-    }
-    looks = _to_summary(validation.pop("looks"))
     return ChangeModel(**{
         **document,
         "features": tuple(document["features"]),
-        "trained": _to_summary(document["trained"]),
-        "validation": ModelValidation(looks=looks, scores=scores, **validation),
+        "trained": summary_from_document(document["trained"]),
+        "validation": validation_from_document(document["validation"]),
         "made": datetime.fromisoformat(document["made"]),
     })
 
 
-def _to_summary(values: Mapping[str, Any]) -> LookSummary:
+def validation_from_document(document: Mapping[str, Any]) -> ModelValidation:
+    """Return the validation of a document."""
+    scores = {
+        name: ForecastScores(**with_nan(figures)) for name, figures in document["scores"].items()
+    }
+    looks = summary_from_document(document["looks"])
+    return ModelValidation(**{**document, "looks": looks, "scores": scores})
+
+
+def summary_from_document(values: Mapping[str, Any]) -> LookSummary:
+    """Return the summary of a document."""
     return LookSummary(**with_times(values, "since", "until"))

@@ -14,8 +14,8 @@ from freshet.core.clock import FixedClock
 from freshet.core.types import Snapshot
 from freshet.crawl.fetch_job import FetchJob
 from freshet.crawl.threads.thread_pages import MAX_NEXT_PAGES, add_next_pages
-from freshet.crawl.threads.thread_posts import read_threads
 from freshet.crawl.why import explain_page
+from freshet.record.thread_posts import read_threads
 from tests.crawl.crawl_samples import booked, crawling, draw
 from tests.record.thread_samples import FIRST_POST, thread_page
 

@@ -46,11 +46,15 @@ class ThreadNote:
 
 @dataclass(frozen=True, slots=True)
 class PostColumns:
-    """The posts of several pages as columns, by page and by time, with their identities."""
+    """The posts of several pages as columns, by page and by time, with their identities.
+
+    ``found`` are the times of the visits that found them.
+    """
 
     pages: PageIdArray
     times: FloatArray
     identities: NDArray[np.int64]
+    found: FloatArray
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -85,6 +89,7 @@ class PostTables(TableStore):
             np.array([row[0] for row in rows], np.int64),
             np.array([row[1] for row in rows], np.float64),
             np.array([row[4] for row in rows], np.int64),
+            np.array([row[3] for row in rows], np.float64),
         )
 
     def post_counts(self, page_ids: Sequence[int]) -> dict[int, int]:

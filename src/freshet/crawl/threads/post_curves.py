@@ -11,10 +11,10 @@ from freshet.core.clock import to_epoch
 from freshet.core.policy import Policy
 from freshet.core.types import FloatArray
 from freshet.crawl.threads.next_post import NextPost, next_post
-from freshet.crawl.threads.thread_posts import ThreadPage, read_threads
-from freshet.predict.threads.rate_model import pooled_hazard
+from freshet.predict.threads.rate_model import RateModel
 from freshet.predict.threads.thread_posts import ThreadPosts
 from freshet.record.fault_isolation import isolate_faults
+from freshet.record.thread_posts import ThreadPage, read_threads
 from freshet.schedule.columns import NOT_FOUND
 from freshet.schedule.threads.timeliness_policy import TimelinessPolicy
 from freshet.schedule.threads.waiting_curves import CURVE_AGES
@@ -24,11 +24,16 @@ DAY_MINUTES, MINUTE_SECONDS = 1_440.0, 60.0
 FINISHED_RATE = 0.01
 
 
-def learn_threads(policy: Policy, catalog: Catalog, page_ids: Sequence[int] | None = None) -> None:
+def learn_threads(
+    policy: Policy,
+    catalog: Catalog,
+    hazard: RateModel,
+    page_ids: Sequence[int] | None = None,
+) -> None:
     """Make a policy for posts learn the curves of some pages, or of all threads."""
     if isinstance(policy, TimelinessPolicy):
         with isolate_faults("forecasting their posts", "threads"):
-            curves = list(_curves(policy, read_threads(catalog, page_ids)))
+            curves = list(_curves(policy, hazard, read_threads(catalog, page_ids)))
             if curves:
                 pages, posts, values = zip(*curves, strict=True)
                 policy.learn_curves(np.array(pages, np.int64), np.stack(posts), np.stack(values))
@@ -43,7 +48,11 @@ class ThreadForecast:
 
 
 def forecast_threads(
-    catalog: Catalog, page_ids: Sequence[int], now: datetime, horizons: FloatArray
+    catalog: Catalog,
+    hazard: RateModel,
+    page_ids: Sequence[int],
+    now: datetime,
+    horizons: FloatArray,
 ) -> dict[int, ThreadForecast]:
     """Return the forecasts of the posts of those of the pages that are threads."""
     threads = [
@@ -55,7 +64,7 @@ def forecast_threads(
     forecasts = {}
     for thread in threads:
         last_look = min(looks[thread.page].visit.time, now)
-        posts, _ = post_curves(thread, to_epoch(last_look))
+        posts, _ = post_curves(thread, hazard, to_epoch(last_look))
         days = (now - last_look) / timedelta(days=1) + horizons
         expected = np.interp(days, CURVE_AGES, posts, left=0.0)
         following = next_post(thread.post_times, posts, last_look, now)
@@ -63,7 +72,9 @@ def forecast_threads(
     return forecasts
 
 
-def post_curves(thread: ThreadPage, last_look: float) -> tuple[FloatArray, FloatArray]:
+def post_curves(
+    thread: ThreadPage, hazard: RateModel, last_look: float
+) -> tuple[FloatArray, FloatArray]:
     """Return the expected posts by each of ``CURVE_AGES``, and the value of a look in post-days.
 
     A page whose thread is continued on another page has few changes.
@@ -71,19 +82,18 @@ def post_curves(thread: ThreadPage, last_look: float) -> tuple[FloatArray, Float
     if thread.is_continued:
         return FINISHED_RATE * CURVE_AGES, FINISHED_RATE * CURVE_AGES**2 / 2
     times = np.minimum(thread.post_times, last_look) / MINUTE_SECONDS
-    model = pooled_hazard()
-    posts, values = model.visit_values(
+    posts, values = hazard.visit_values(
         ThreadPosts(times), last_look / MINUTE_SECONDS, CURVE_AGES * DAY_MINUTES
     )
     return posts, values / DAY_MINUTES
 
 
 def _curves(
-    policy: TimelinessPolicy, threads: Sequence[ThreadPage]
+    policy: TimelinessPolicy, hazard: RateModel, threads: Sequence[ThreadPage]
 ) -> Iterator[tuple[int, FloatArray, FloatArray]]:
     """Yield the page of each thread that was looked at, with its curves."""
     states = policy.page_states
     rows = states.find_rows(np.array([thread.page for thread in threads], np.int64))
     for thread, row in zip(threads, rows.tolist(), strict=True):
         if row != NOT_FOUND and np.isfinite(states.last_look[row]):
-            yield thread.page, *post_curves(thread, float(states.last_look[row]))
+            yield thread.page, *post_curves(thread, hazard, float(states.last_look[row]))

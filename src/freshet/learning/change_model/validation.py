@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import FloatArray
 from freshet.features.look_features import LOOK_FEATURE_NAMES
 from freshet.learning.change_model.examples import ChangeExamples
+from freshet.learning.resampling import mean_interval
 from freshet.predict.change_model import (
     CHANGE_SHARE,
     DEFAULT_FORECAST,
@@ -18,8 +18,6 @@ from freshet.predict.change_model import (
 )
 from freshet.predict.forecast_scores import forecast_scores, log_losses
 
-RESAMPLES = 1_000
-LOW_SHARE, HIGH_SHARE = 0.025, 0.975
 # With fewer hosts, pages and days are resampled instead of hosts.
 MIN_HOSTS = 10
 
@@ -55,25 +53,10 @@ def gain_interval(gains: FloatArray, examples: ChangeExamples, seed: int) -> tup
     are resampled, and the wider interval is returned: it says nothing about other hosts.
     """
     if len(np.unique(examples.hosts)) >= MIN_HOSTS:
-        return _cluster_interval(gains, examples.hosts, seed)
+        return mean_interval(gains, examples.hosts, seed)
     days = np.floor(examples.times / DAY_SECONDS).astype(np.int64)
-    intervals = [_cluster_interval(gains, groups, seed) for groups in (examples.pages, days)]
+    intervals = [mean_interval(gains, groups, seed) for groups in (examples.pages, days)]
     return min(low for low, _ in intervals), max(high for _, high in intervals)
-
-
-def _cluster_interval(
-    gains: FloatArray, groups: NDArray[np.integer], seed: int
-) -> tuple[float, float]:
-    """Return the interval of the mean gain when whole groups are resampled."""
-    rng = np.random.default_rng(seed)
-    _, members = np.unique(groups, return_inverse=True)
-    sums, sizes = np.bincount(members, gains), np.bincount(members)
-    means = np.empty(RESAMPLES)
-    for number in range(RESAMPLES):
-        drawn = rng.integers(0, len(sums), len(sums))
-        means[number] = sums[drawn].sum() / sizes[drawn].sum()
-    low, high = np.quantile(means, (LOW_SHARE, HIGH_SHARE))
-    return float(low), float(high)
 
 
 def _chances_by_last_look(training: ChangeExamples, later: ChangeExamples) -> FloatArray:

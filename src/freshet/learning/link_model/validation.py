@@ -9,10 +9,11 @@ from freshet.core.clock import from_epoch
 from freshet.core.content.measured_looks import MeasuredLooks
 from freshet.core.progress import ProgressCallback, ignore_progress
 from freshet.core.tables import VisitTable
-from freshet.core.types import FloatArray, IndexArray
+from freshet.core.types import FloatArray
 from freshet.features.outlinks.look_steps import LOOK_FEATURES
 from freshet.learning.collection_looks import look_visits
 from freshet.learning.link_model.examples import CollectionLinks, LinkExamples
+from freshet.learning.resampling import mean_interval
 from freshet.predict.forecast_scores import area_under_curve
 from freshet.predict.outlinks.link_model import (
     DEFAULT_LINK_FORECAST,
@@ -26,7 +27,6 @@ from freshet.schedule.visit_steps import select_visits
 
 PREVIOUS_LINKS, MEAN_LINKS, LINK_RATE = "NNL-Pr", "NNL-Av", "LCR-history"
 LEAST_EXPECTED = 0.01
-RESAMPLES, LOW_SHARE, HIGH_SHARE = 500, 0.025, 0.975
 
 
 def validate_links(
@@ -46,7 +46,7 @@ def validate_links(
     gains = deviances(by_name[DEFAULT_LINK_FORECAST], later.new_links) - deviances(
         expected, later.new_links
     )
-    low, high = _mean_interval(gains, later.groups(), seed)
+    low, high = mean_interval(gains, later.groups(), seed)
     return LinkValidation(later.summary(), scores, float(gains.mean()), low, high)
 
 
@@ -123,17 +123,6 @@ def _history_rules(examples: LinkExamples) -> Mapping[str, FloatArray]:
         MEAN_LINKS: column("own_links_all") / intervals,
         LINK_RATE: column("own_hits_all") / intervals,
     }
-
-
-def _mean_interval(gains: FloatArray, groups: IndexArray, seed: int) -> tuple[float, float]:
-    """Return the 95 % interval of the mean when whole groups are resampled."""
-    rng = np.random.default_rng(seed)
-    _, members = np.unique(groups, return_inverse=True)
-    sums, sizes = np.bincount(members, gains), np.bincount(members)
-    drawn = rng.integers(0, len(sums), (RESAMPLES, len(sums)))
-    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
-    low, high = np.quantile(means, (LOW_SHARE, HIGH_SHARE))
-    return float(low), float(high)
 
 
 def _link_visits(looks: MeasuredLooks) -> VisitTable:

@@ -14,6 +14,8 @@ worse than rules that repeat the past, it is that of the model, and the model is
 If posts are looked for on the page (setting `page.thread`), it is shown how many were found, and
 when the next one is expected: the time by which it is as likely as not, and the interval in which
 it comes with 80 % probability. A page without posts says why it was not taken for a thread.
+If `freshet learn` has learned a model of posts that is better than the one that Freshet comes with,
+it is used and named.
 """
 
 from freshet.cli.options import (
@@ -55,6 +57,10 @@ def forecast(
             print_text(f"new links by {page_forecast.link_model}")
         elif page_forecast.link_problem and not page_forecast.obstacle:
             print_text(f"new links not by the learned model: {page_forecast.link_problem}")
+        if page_forecast.post_model:
+            print_text(f"posts by {page_forecast.post_model}")
+        elif page_forecast.post_problem:
+            print_text(f"posts not by the learned model: {page_forecast.post_problem}")
         if page_forecast.thread_text and page_forecast.next_post is None:
             print_text(page_forecast.thread_text)
 

@@ -15,8 +15,16 @@ few weeks. It is tested on the last quarter of the weeks against the default for
 week (NNL-Pr), the mean of the past weeks (NNL-Av), and the share of past weeks with a new link
 (LCR-history). `forecast` uses it for expected new links only if it is better than the default
 forecast beyond chance, and no worse than each of the three rules. It needs the extra `learning`.
+
+With enough posts of threads, the forecast of the next post is trained on them
+(`models/post-model.json`). It is tested at the last quarter of the looks at threads, by whether
+they found a new post, against the forecast that Freshet comes with, decayed counts of posts without
+training, and the mean rate of each thread. `forecast`, `why`, `plan` and the crawl use it only if
+it is better than the forecast that Freshet comes with, beyond chance. It needs the extra
+`learning`.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -31,6 +39,7 @@ from freshet.core.setting_checks import TREES, check_estimators
 from freshet.learning.change_model.examples import MAX_EXAMPLES, MAX_LOOKS
 from freshet.learning.change_model.learn import LearningResult, learn_changes
 from freshet.learning.link_model.learn import LinkLearningResult, learn_links
+from freshet.learning.post_model.learn import PostLearningResult, learn_posts
 from freshet.predict.change_model import (
     BASELINES,
     DEFAULT_FORECAST,
@@ -41,8 +50,12 @@ from freshet.predict.change_model import (
     ModelValidation,
     score_name,
 )
+from freshet.predict.forecast_scores import ForecastScores
 from freshet.predict.outlinks.link_model import DEFAULT_LINK_FORECAST, LinkValidation
 from freshet.record.collection_store import CollectionStore
+
+MODEL_FIELDS = ("made", "made_with", "trained", "validation")
+LINK_FIELDS, POST_FIELDS = ("interval_days", *MODEL_FIELDS), ("posts", *MODEL_FIELDS)
 
 app = new_app()
 
@@ -74,14 +87,22 @@ def learn(
     ):
         result = learn_changes(store, estimators=names, progress=report_progress)
         links = learn_links(store, progress=report_progress)
+        posts = learn_posts(store, progress=report_progress)
     if as_json:
-        print_json(_document(result) | {"links": _link_document(links)})
+        print_json(
+            _document(result)
+            | {
+                "links": _model_document(links, LINK_FIELDS),
+                "posts": _model_document(posts, POST_FIELDS),
+            }
+        )
         return
     if result.model is None:
         print_text(f"Nothing was learned: {result.why}. Forecasts of changes stay as they were.")
     else:
         _print_model(result.model, result)
     _print_links(links)
+    _print_posts(posts)
 
 
 def _document(result: LearningResult) -> dict[str, object]:
@@ -108,14 +129,13 @@ def _document(result: LearningResult) -> dict[str, object]:
     }
 
 
-def _link_document(result: LinkLearningResult) -> dict[str, object]:
+def _model_document(
+    result: LinkLearningResult | PostLearningResult, names: Sequence[str]
+) -> dict[str, object]:
+    """Return a result with the given fields of its model."""
     model = result.model
-    summary = None
-    if model is not None:
-        names = ("interval_days", "made", "made_with", "trained", "validation")
-        summary = {name: getattr(model, name) for name in names}
     return {
-        "model": summary,
+        "model": None if model is None else {name: getattr(model, name) for name in names},
         "used": result.used,
         "why": result.why,
         "kept_model": result.kept_model and result.kept_model.title,
@@ -148,6 +168,38 @@ def _print_links(result: LinkLearningResult) -> None:
     print_text(f"{verdict}. Reason: {result.why}.")
 
 
+def _print_posts(result: PostLearningResult) -> None:
+    if result.model is None:
+        print_text(f"No model of posts was learned: {result.why}.")
+        return
+    trained, validation = result.model.trained, result.model.validation
+    later = validation.looks
+    print_text(
+        f"Posts: learned on {result.model.posts:,} of {count_text(trained.pages, 'thread')}, "
+        f"tested at {count_text(later.looks, 'later look')}, {later.changes:,} of which found new "
+        "ones."
+    )
+    _print_scores("new post by", validation.scores)
+    print_text(_gain_text("log-loss", validation))
+    if result.used:
+        verdict = (
+            "The learned model forecasts posts from now on, in a running crawl within the hour"
+        )
+    elif result.kept_model is not None:
+        verdict = f"The model of before goes on forecasting posts, {result.kept_model.title}"
+    else:
+        verdict = f"Posts are forecast by the {DEFAULT_FORECAST}"
+    print_text(f"{verdict}. Reason: {result.why}.")
+
+
+def _print_scores(forecast: str, scores: Mapping[str, ForecastScores]) -> None:
+    rows = [
+        (name, f"{item.log_loss:.3f}", f"{item.auc:.3f}", f"{item.brier:.3f}")
+        for name, item in scores.items()
+    ]
+    print_table((forecast, "log-loss", "AUC", "Brier score"), rows)
+
+
 def _print_model(model: ChangeModel, result: LearningResult) -> None:
     validation = model.validation
     print_text(f"Learned on {_summary_text(model.trained)}.")
@@ -158,16 +210,13 @@ def _print_model(model: ChangeModel, result: LearningResult) -> None:
         )
     print_text(f"Tested on later looks that it had not seen: {_summary_text(validation.looks)}.")
     has_several = len(validation.scores) > len(BASELINES) + 1
-    rows = [
-        (
-            TREES if has_several and name == LEARNED else name,
-            f"{scores.log_loss:.3f}",
-            f"{scores.auc:.3f}",
-            f"{scores.brier:.3f}",
-        )
-        for name, scores in validation.scores.items()
-    ]
-    print_table(("forecast", "log-loss", "AUC", "Brier score"), rows)
+    _print_scores(
+        "forecast",
+        {
+            TREES if has_several and name == LEARNED else name: scores
+            for name, scores in validation.scores.items()
+        },
+    )
     if has_several:
         print_text(f"The best estimator is {model.estimator}.")
     print_text(_gain_text("log-loss", validation))

@@ -14,19 +14,21 @@ from freshet.archive.catalog.catalog import Catalog
 from freshet.core.types import FloatArray, PageKey
 from freshet.view.url import canonical_url
 
-# The times of posts by identity.
-PostTimes = dict[int, float]
+# The time of each post and that of the visit that found it, by the identity of the post.
+PostTimes = dict[int, tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadPage:
     """A page of a thread, with the times of the posts up to it, in epoch seconds and in order.
 
-    If it is continued, new posts come on another page.
+    ``found_times`` are the times of the visits that found them. If it is continued, new posts come
+    on another page.
     """
 
     page: int
     post_times: FloatArray
+    found_times: FloatArray
     is_continued: bool
 
 
@@ -41,17 +43,17 @@ def read_threads(catalog: Catalog, page_ids: Sequence[int] | None = None) -> lis
     columns = catalog.post_columns(wanted)
     starts = np.flatnonzero(np.diff(columns.pages, prepend=-1))
     ends = np.append(starts[1:], len(columns))
+    moments = list(zip(columns.times.tolist(), columns.found.tolist(), strict=True))
+    identities = columns.identities.tolist()
     posts = {
-        int(columns.pages[start]): dict(
-            zip(columns.identities[start:end].tolist(), columns.times[start:end], strict=True)
-        )
+        int(columns.pages[start]): dict(zip(identities[start:end], moments[start:end], strict=True))
         for start, end in zip(starts.tolist(), ends.tolist(), strict=False)
     }
     excluded = {page for page, thread in catalog.thread_by_page().items() if thread == "no"}
     posts = {page: times for page, times in posts.items() if page not in excluded}
     continued = {page for page, after in next_pages.items() if _is_later(posts, after, page)}
     return [
-        ThreadPage(page, _all_times(page, posts, previous, continued), page in continued)
+        ThreadPage(page, *_all_times(page, posts, previous, continued), page in continued)
         for page in posts
     ]
 
@@ -90,7 +92,11 @@ def _is_later(posts: Mapping[int, PostTimes], page: int, before: int) -> bool:
     """Whether a page has posts after all those of the page before it."""
     if page not in posts or before not in posts:
         return False
-    return max(posts[page].values()) > max(posts[before].values())
+    return _last_post(posts[page]) > _last_post(posts[before])
+
+
+def _last_post(posts: PostTimes) -> float:
+    return max(time for time, _ in posts.values())
 
 
 def _all_times(
@@ -98,8 +104,11 @@ def _all_times(
     posts: Mapping[int, PostTimes],
     previous: Mapping[int, list[int]],
     continued: Collection[int],
-) -> FloatArray:
-    """Return the times of the posts of a page and of those before it; repeated ones count once."""
+) -> tuple[FloatArray, FloatArray]:
+    """Return when the posts of a page and of those before it were posted, and when found.
+
+    Repeated ones count once.
+    """
     times: PostTimes = {}
     seen: set[int] = set()
     waiting = [page]
@@ -109,4 +118,5 @@ def _all_times(
             seen.add(earlier)
             times = posts[earlier] | times
             waiting += [before for before in previous.get(earlier, []) if before in continued]
-    return np.sort(np.fromiter(times.values(), np.float64, len(times)))
+    post_times, found_times = np.array(sorted(times.values()), np.float64).T
+    return post_times, found_times

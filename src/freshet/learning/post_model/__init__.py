@@ -1,0 +1,1 @@
+"""Learns from the threads of a collection when their next posts come."""
