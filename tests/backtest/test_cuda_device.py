@@ -79,6 +79,6 @@ def test_a_machine_without_a_gpu_gives_an_error() -> None:
 def test_without_cupy_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(
-        UsageError, match=r"pip install 'freshet-crawler\[gpu\]', or use the device cpu"
+        UsageError, match=r"pip install '.\[gpu\]' in the checkout of Freshet, or use"
     ):
         open_device("cuda")

@@ -265,6 +265,7 @@ def test_charts_without_their_packages_fail_with_one_line(collection: Path) -> N
     result = run_without_charts("analyse", "--pictures", folder, "--collection", str(collection))
     assert result.returncode == 2
     assert result.stderr.strip().endswith(
-        "charts need altair and vl-convert-python: pip install 'freshet-crawler[charts]'"
+        "charts need altair and vl-convert-python; install it with: pip install '.[charts]' in the "
+        "checkout of Freshet"
     )
     assert result.stderr.count("\n") == 1

@@ -109,7 +109,7 @@ def test_a_missing_package_is_named_before_anything_is_read(
     monkeypatch.setattr(boosted_correction, "lightgbm", missing)
     result = run("learn")
     assert result.code == 2
-    assert "pip install 'freshet-crawler[learning]'" in result.err
+    assert "pip install '.[learning]' in the checkout of Freshet" in result.err
 
 
 def test_the_forecast_of_posts_is_learned_and_named(run: Run, empty: Path) -> None:

@@ -22,12 +22,14 @@ def test_a_post_keeps_the_time_and_the_visit_that_found_it(catalog: Catalog) -> 
     (page,) = add(catalog, new_page("thread"))
     catalog.append_visits([VisitEntry(new_visit(page, 0), thread=look("a", "b"))])
     catalog.append_visits([VisitEntry(new_visit(page, 1), thread=look("c", "a", shift=9.0))])
-    assert catalog.posts_of_page(page) == [
-        StoredPost(FIRST - 3600.0, None, FIRST),
-        StoredPost(FIRST, "Ann", FIRST),
-        StoredPost(FIRST + 9.0, "Ann", SECOND),
+    first, second = (row.visit.id for row in catalog.history(page))
+    posts = catalog.posts_of_page(page)
+    assert posts == [
+        StoredPost(FIRST - 3600.0, None, FIRST, "b", first),
+        StoredPost(FIRST, "Ann", FIRST, "a", first),
+        StoredPost(FIRST + 9.0, "Ann", SECOND, "c", second),
     ]
-    assert catalog.posts_of_page(page, latest=1) == [StoredPost(FIRST + 9.0, "Ann", SECOND)]
+    assert catalog.posts_of_page(page, latest=1) == posts[-1:]
 
 
 def test_posts_of_many_pages_are_read_as_columns(catalog: Catalog) -> None:
@@ -74,3 +76,45 @@ def test_an_edited_post_without_an_identity_is_not_another_post(catalog: Catalog
         catalog.append_visits([VisitEntry(new_visit(page, day), thread=ThreadLook(shown, "posts"))])
     found = sorted(post.found for post in catalog.posts_of_page(page))
     assert found == [FIRST, (NOW + 2 * DAY).timestamp()]
+
+
+def test_posts_whose_ids_and_times_are_given_anew_are_known(catalog: Catalog) -> None:
+    (page,) = add(catalog, new_page("thread"))
+    # "1 hour ago" at every visit is a day later each time, and ids are random numbers.
+    for day, names in enumerate([("Ann",), ("Ann", "Bob"), ("Ann", "Bob", "Cara")]):
+        visited = (NOW + day * DAY).timestamp()
+        shown = tuple(
+            Post(visited - 86_400.0 * (day - number) - 3600.0, name, "so it is", f"#{day}{number}")
+            for number, name in enumerate(names)
+        )
+        catalog.append_visits([VisitEntry(new_visit(page, day), thread=ThreadLook(shown, "posts"))])
+    posts = catalog.posts_of_page(page)
+    assert [post.author for post in posts] == ["Ann", "Bob", "Cara"]
+    assert [post.found for post in posts] == [(NOW + day * DAY).timestamp() for day in range(3)]
+
+
+def test_an_edited_post_has_its_present_text(catalog: Catalog) -> None:
+    (page,) = add(catalog, new_page("thread"))
+    for day, text in enumerate(["the river rises", "the river rises fast"]):
+        shown = (Post(FIRST - 60.0, "Ann", text, "#1"),)
+        catalog.append_visits([VisitEntry(new_visit(page, day), thread=ThreadLook(shown, "posts"))])
+    (post,) = catalog.posts_of_page(page)
+    assert (post.text, post.found) == ("the river rises fast", FIRST)
+
+
+def test_ids_that_are_used_again_do_not_hide_new_posts(catalog: Catalog) -> None:
+    (page,) = add(catalog, new_page("thread"))
+    authors = ("Ann", "Bob", "Cara", "Dan")
+    for day in range(3):
+        # The page shows its two latest posts, always as number 1 and 2.
+        shown = tuple(
+            Post(
+                FIRST + 86_400.0 * (day + number - 1) - 60.0,
+                authors[day + number],
+                f"so says {authors[day + number]}",
+                f"#{number}",
+            )
+            for number in range(2)
+        )
+        catalog.append_visits([VisitEntry(new_visit(page, day), thread=ThreadLook(shown, "posts"))])
+    assert [post.author for post in catalog.posts_of_page(page)] == list(authors)

@@ -84,5 +84,5 @@ def test_a_command_without_its_extra_says_what_to_install(
     freshet("init", "news", "--contact", "me@example.org")
     ran = freshet(*words)
     assert ran.returncode == 2, ran.stderr
-    assert f"pip install '{DISTRIBUTION}[{extra}]'" in ran.stderr
+    assert f"pip install '.[{extra}]'" in ran.stderr
     assert "Traceback" not in ran.stderr

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from freshet.backtest.trace import Trace
 from freshet.core.errors import UsageError
+from freshet.core.extras import installation_advice
 from freshet.formula.variables import WeightClock
 
 if TYPE_CHECKING:
@@ -44,5 +45,5 @@ def _cupy() -> Any:
     except ImportError as error:
         raise UsageError(
             f"device 'cuda' needs the package cupy, which cannot be imported ({error});"
-            " install it with: pip install 'freshet-crawler[gpu]', or use the device cpu"
+            f" {installation_advice('gpu')}, or use the device cpu"
         ) from error

@@ -34,6 +34,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "list": "List pages.",
             "show": "Show the details of one page.",
             "history": "List the visits of a page in time order.",
+            "posts": "List the posts of a thread, with the visits that found them.",
             "diff": "Show the differences between two versions of a page.",
             "mask": "Show or edit the noise mask of a page.",
         },

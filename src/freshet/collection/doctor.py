@@ -60,7 +60,9 @@ def _check_machine(path: Path) -> Iterator[DoctorFinding]:
     yield DoctorFinding("freshet", version(DISTRIBUTION), True)
     missing = _missing_packages()
     packages = "missing: " + ", ".join(missing) if missing else "all there"
-    yield DoctorFinding("packages", packages, not missing, f"pip install {DISTRIBUTION}")
+    yield DoctorFinding(
+        "packages", packages, not missing, "pip install . in the checkout of Freshet"
+    )
     git = shutil.which("git")
     yield DoctorFinding("git", git or "not installed: only 'import git' needs it", True)
     yield _check_trust_store()

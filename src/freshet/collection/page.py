@@ -6,6 +6,7 @@ from datetime import datetime
 
 from freshet.analysis.page_reader import blocks_of_versions, neighbour_language, read_series
 from freshet.analysis.page_traits import page_curve
+from freshet.collection.post_list import PostList, list_posts
 from freshet.core.errors import NotFoundError
 from freshet.core.types import Change, View
 from freshet.core.version_series import VersionSeries
@@ -62,6 +63,10 @@ class CollectionPage(StoredPage):
     def forecast(self) -> PageForecast:
         """Return the probability that the page has changed, by time."""
         return forecast(self._reader, self)
+
+    def posts(self, *, limit: int | None = None) -> PostList:
+        """Return the posts that visits have found, all or the latest; of other pages, why none."""
+        return list_posts(self._reader, self, limit=limit)
 
     def expected_links(self, by: datetime) -> float:
         """Return how many links that the page never had a look at a time is expected to find."""

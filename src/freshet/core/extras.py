@@ -3,8 +3,16 @@
 from importlib import import_module
 from typing import Any
 
-from freshet.core import DISTRIBUTION
 from freshet.core.errors import UsageError
+
+
+def installation_advice(extra: str) -> str:
+    """Say how the packages of an extra are installed.
+
+    >>> installation_advice("charts")
+    "install it with: pip install '.[charts]' in the checkout of Freshet"
+    """
+    return f"install it with: pip install '.[{extra}]' in the checkout of Freshet"
 
 
 class OptionalPackage:
@@ -30,5 +38,5 @@ class OptionalPackage:
         except ModuleNotFoundError as error:
             raise UsageError(
                 f"this needs the package {error.name}, which is not installed;"
-                f" install it with: pip install '{DISTRIBUTION}[{self._extra}]'"
+                f" {installation_advice(self._extra)}"
             ) from error

@@ -4,6 +4,7 @@ Without them an import of this module fails with one line that says what to inst
 """
 
 from freshet.core.errors import UsageError
+from freshet.core.extras import installation_advice
 
 try:
     import altair as alt
@@ -11,7 +12,7 @@ try:
     from altair.typing import ChartType
 except ImportError as error:
     raise UsageError(
-        "charts need altair and vl-convert-python: pip install 'freshet-crawler[charts]'"
+        f"charts need altair and vl-convert-python; {installation_advice('charts')}"
     ) from error
 
 __all__ = ["ChartType", "alt", "vl_convert"]

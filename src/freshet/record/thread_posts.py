@@ -5,7 +5,7 @@ thread, and its posts are those of all pages that lead to it. A page that is lin
 but has no later posts, as the page of older posts, continues nothing.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,8 @@ from freshet.archive.catalog.catalog import Catalog
 from freshet.core.types import FloatArray, PageKey
 from freshet.view.url import canonical_url
 
+# Posts of one identity on two pages are one post if their times differ by no more.
+SAME_POST_SECONDS = 86_400.0
 # The time of each post and that of the visit that found it, by the identity of the post.
 PostTimes = dict[int, tuple[float, float]]
 
@@ -109,14 +111,19 @@ def _all_times(
 
     Repeated ones count once.
     """
-    times: PostTimes = {}
+    times: dict[Hashable, tuple[float, float]] = {}
     seen: set[int] = set()
     waiting = [page]
     while waiting:
         earlier = waiting.pop()
-        if earlier not in seen:
-            seen.add(earlier)
-            times = posts[earlier] | times
-            waiting += [before for before in previous.get(earlier, []) if before in continued]
+        if earlier in seen:
+            continue
+        seen.add(earlier)
+        for identity, moment in posts[earlier].items():
+            later = times.setdefault(identity, moment)
+            if abs(later[0] - moment[0]) > SAME_POST_SECONDS:
+                # Each page numbers its own posts.
+                times[identity, earlier] = moment
+        waiting += [before for before in previous.get(earlier, []) if before in continued]
     post_times, found_times = np.array(sorted(times.values()), np.float64).T
     return post_times, found_times

@@ -67,7 +67,7 @@ def test_other_pages_of_the_simulated_web_have_no_posts() -> None:
 def test_pages_of_one_thread_are_merged(markup: str) -> None:
     truth = WEB.posts(THREADS[0], VISITED)
     first, second = page_of(truth[:15], markup), page_of(truth[12:], markup)
-    merged = merge_posts(first.posts, second.posts)
+    merged = merge_posts(first.posts, second.posts, VISITED)
     assert [post.text for post in merged] == [post.text for post in truth]
 
 

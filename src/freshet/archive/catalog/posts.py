@@ -1,13 +1,12 @@
 """The posts that visits of threads have found, and where threads continue."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, bindparam, func, select, update
 from xxhash import xxh3_64_intdigest
 
 from freshet.archive.catalog.database import TableStore, split_chunks
@@ -15,11 +14,12 @@ from freshet.archive.catalog.pages import restrict_to_live
 from freshet.archive.catalog.rows import ThreadLook, VisitEntry
 from freshet.archive.catalog.schema import pages, posts, threads, visits
 from freshet.archive.catalog.visit_rows import to_signed
+from freshet.core.clock import to_epoch
+from freshet.core.content.post_matching import PostRecord, match_posts, record_of
 from freshet.core.content.posts import Post
 from freshet.core.tables import PageIdArray
 from freshet.core.types import FloatArray
 
-MAX_AUTHOR_CHARS = 100
 POSTS: Select[Any] = (
     select(posts.c.page_id, posts.c.time, posts.c.author, visits.c.time, posts.c.identity)
     .join(visits, visits.c.id == posts.c.visit_id)
@@ -29,11 +29,16 @@ POSTS: Select[Any] = (
 
 @dataclass(frozen=True, slots=True)
 class StoredPost:
-    """A post: its time, its author, and the time of the visit that found it, in epoch seconds."""
+    """A post: its time, author and first characters, and the visit that found it.
+
+    Times are in epoch seconds. ``text`` is None if the post was found before texts were kept.
+    """
 
     time: float
     author: str | None
     found: float
+    text: str | None
+    visit_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +70,14 @@ class PostTables(TableStore):
 
     def posts_of_page(self, page_id: int, *, latest: int | None = None) -> list[StoredPost]:
         """Return the posts of a page in the order of time, all or the latest ones."""
-        query = POSTS.where(posts.c.page_id == page_id)
+        query = POSTS.add_columns(posts.c.text, posts.c.visit_id)
+        query = query.where(posts.c.page_id == page_id)
         if latest is not None:
             query = query.order_by(None).order_by(posts.c.time.desc(), posts.c.identity)
             query = query.limit(latest)
         with self._read_engine.begin() as connection:
             rows = connection.execute(query).all()
-        return sorted((StoredPost(*row[1:4]) for row in rows), key=lambda post: post.time)
+        return sorted((StoredPost(*row[1:4], *row[5:]) for row in rows), key=lambda post: post.time)
 
     def post_columns(self, page_ids: Sequence[int] | None = None) -> PostColumns:
         """Return the posts of some pages, or of all; only those of the live crawl, none removed."""
@@ -133,45 +139,62 @@ class PostTables(TableStore):
         looks = [(entry.visit, entry.thread) for entry in entries if entry.thread is not None]
         self._write_notes(connection, {visit.page: thread for visit, thread in looks})
         for visit, thread in looks:
-            rows = [
-                {
-                    "page_id": visit.page,
-                    "identity": identity,
-                    "time": post.time,
-                    "author": _author(post),
-                    "visit_id": ids[visit.uid],
-                }
-                for identity, post in self._new_posts(connection, visit.page, thread.posts)
-            ]
-            if rows:
-                connection.execute(self._dialect.insert(posts).on_conflict_do_nothing(), rows)
+            if thread.posts:
+                known = self._known_posts(connection, visit.page)
+                shown = [record_of(post, _stored_identity(post)) for post in thread.posts]
+                matches = match_posts(known, shown, to_epoch(visit.time))
+                new = [post for post, match in zip(shown, matches, strict=True) if match is None]
+                self._insert_posts(connection, visit.page, ids[visit.uid], known, new)
+                self._update_texts(connection, visit.page, known, shown, matches)
 
-    def _new_posts(
-        self, connection: Connection, page_id: int, shown: Sequence[Post]
-    ) -> list[tuple[int, Post]]:
-        """Return the posts that a page shows and that are not known, by their stored identities.
+    def _known_posts(self, connection: Connection, page_id: int) -> list[PostRecord]:
+        query = select(posts.c.identity, posts.c.time, posts.c.author, posts.c.text)
+        rows = connection.execute(query.where(posts.c.page_id == page_id))
+        return [PostRecord(*row) for row in rows]
 
-        A post without an identity of its own is an edited one if a known post of the same time and
-        author is no longer shown; so is any post if no known identity is shown.
-        """
-        query = select(posts.c.identity, posts.c.time, posts.c.author)
-        known = connection.execute(query.where(posts.c.page_id == page_id)).all()
-        shown_by_identity = {_stored_identity(post): post for post in shown}
-        known_identities = {row.identity for row in known}
-        missing = Counter(
-            (round(row.time), row.author) for row in known if row.identity not in shown_by_identity
-        )
-        are_renamed = known_identities.isdisjoint(shown_by_identity)
-        new_posts = []
-        for identity, post in shown_by_identity.items():
-            if identity in known_identities:
-                continue
-            moment = round(post.time), _author(post)
-            if (are_renamed or not post.is_named) and missing[moment]:
-                missing[moment] -= 1
-                continue
-            new_posts.append((identity, post))
-        return new_posts
+    def _insert_posts(
+        self,
+        connection: Connection,
+        page_id: int,
+        visit_id: int,
+        known: Sequence[PostRecord],
+        new_posts: Sequence[PostRecord],
+    ) -> None:
+        """Insert new posts; one whose identity another post has gets an identity of its own."""
+        taken = {post.identity for post in known}
+        rows = [
+            {
+                "page_id": page_id,
+                "identity": _other_identity(post) if post.identity in taken else post.identity,
+                "time": post.time,
+                "author": post.author,
+                "visit_id": visit_id,
+                "text": post.text,
+            }
+            for post in new_posts
+        ]
+        if rows:
+            connection.execute(self._dialect.insert(posts).on_conflict_do_nothing(), rows)
+
+    def _update_texts(
+        self,
+        connection: Connection,
+        page_id: int,
+        known: Sequence[PostRecord],
+        shown: Sequence[PostRecord],
+        matches: Sequence[int | None],
+    ) -> None:
+        """Keep the present texts of known posts that were edited."""
+        rows = [
+            {"edited": known[position].identity, "new_text": post.text}
+            for post, position in zip(shown, matches, strict=True)
+            if position is not None and known[position].text != post.text
+        ]
+        if rows:
+            is_edited = (posts.c.page_id == page_id) & (posts.c.identity == bindparam("edited"))
+            connection.execute(
+                update(posts).where(is_edited).values(text=bindparam("new_text")), rows
+            )
 
     def _write_notes(self, connection: Connection, looks: Mapping[int, ThreadLook]) -> None:
         rows = [
@@ -190,5 +213,7 @@ def _stored_identity(post: Post) -> int:
     return to_signed(xxh3_64_intdigest(post.identity.encode("utf-8", "replace")))
 
 
-def _author(post: Post) -> str | None:
-    return post.author[:MAX_AUTHOR_CHARS] if post.author else None
+def _other_identity(post: PostRecord) -> int:
+    """Return an identity of a post whose own one another post has."""
+    content = f"{post.identity}\0{post.time:.0f}\0{post.author}\0{post.text}"
+    return to_signed(xxh3_64_intdigest(content.encode("utf-8", "replace")))

@@ -20,7 +20,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 7
+VERSION = 8
 
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -207,6 +207,7 @@ posts = Table(
     Column("time", Double, nullable=False),
     Column("author", Text),
     Column("visit_id", Id, ForeignKey(visits.c.id, ondelete="CASCADE"), nullable=False),
+    Column("text", Text),
 )
 Index("ix_posts_visit_id", posts.c.visit_id)
 

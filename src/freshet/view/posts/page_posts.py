@@ -156,12 +156,12 @@ def _posts_of_blocks(
 
 
 def _in_order(posts: Sequence[Post]) -> tuple[Post, ...]:
-    """Return posts by time; an identity that occurs again gets a number."""
+    """Return posts by time; an identity that occurs again gets a number, the earliest post none."""
     counts: Counter[str] = Counter()
     distinct = []
-    for post in posts:
+    for post in sorted(posts, key=lambda post: post.time):
         counts[post.identity] += 1
         number = counts[post.identity]
         identity = post.identity if number == 1 else f"{post.identity}/{number}"
         distinct.append(replace(post, identity=identity))
-    return tuple(sorted(distinct, key=lambda post: post.time))
+    return tuple(distinct)
