@@ -25,7 +25,6 @@ from freshet.measure.dynamics.terms.term_table import (
     term_table,
 )
 from freshet.measure.statistics.burst_table import LookPairs, burst_table
-from freshet.view.dom import full_path
 from freshet.view.url import page_address
 
 TOP_WORDS = 8
@@ -80,7 +79,7 @@ def report_page(
         words=words,
         has_no_neighbours=False,
         outline=outline,
-        blocks=blocks_of_outline(outline, full_path) if outline else (),
+        blocks=blocks_of_outline(outline) if outline else (),
         co_changing=co_changing_blocks(outline) if outline else (),
         missing_note="",
     )
@@ -165,14 +164,21 @@ def _words(study: PageStudy) -> Figures:
 
 
 def _blocks(study: PageStudy) -> Figures:
-    """Return the shares of a page's blocks by behaviour."""
-    habits = [block.behaviour for block in study.blocks]
-    if not habits:
+    """Return the mean lifespans of texts over a page's blocks, and its blocks by behaviour."""
+    blocks, url = study.blocks, study.page.url
+    if not blocks:
         return {}
-    return {
-        ("fig7", study.page.url, str(habit)): FigureValue(habits.count(habit) / len(habits), 1)
-        for habit in BlockBehaviour
+    habits = [block.behaviour for block in blocks]
+    page_hours = [block.page_lifespan / 3600 for block in blocks if block.page_lifespan is not None]
+    values = {
+        "blocks": float(len(blocks)),
+        "constant": float(np.mean([block.is_constant for block in blocks])),
+        "hours_here": float(np.mean([block.lifespan for block in blocks])) / 3600,
+        "hours_on_page": float(np.mean(page_hours)),
+        "hours_run": float(np.mean([block.run_length for block in blocks])) / 3600,
+        **{str(habit): habits.count(habit) / len(habits) for habit in BlockBehaviour},
     }
+    return {("fig7", url, name): FigureValue(value, 1) for name, value in values.items()}
 
 
 def _terms(report: PageReport) -> Figures:

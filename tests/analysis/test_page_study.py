@@ -133,7 +133,8 @@ def test_a_stored_page_is_tinted(tmp_path: Path) -> None:
         page = collection.page(URL)
         drawn_page = lifespan_heatmap(page, study_page(collection, page))
     assert "monday4" in drawn_page
-    assert "stays 19.2 hours" in drawn_page  # four days in five contents, the last just seen
+    assert 'title="changes at every look"' in drawn_page
+    assert 'changes at every look<span class="freshet-scale"></span>all 4 days' in drawn_page
 
 
 def test_what_is_no_web_page_says_so_when_tinted(tmp_path: Path) -> None:

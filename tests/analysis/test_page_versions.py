@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.settings import LimitSettings
 from freshet.core.types import Change, Outcome, RecordLocation, Snapshot, Visit
+from freshet.measure.dynamics.structure.element_history import element_history
 from freshet.view.words import count_words
 from tests.record.record_samples import START, URL, html, make_collection, observe, record
 
@@ -151,19 +153,23 @@ def _rows(snapshots: Sequence[Snapshot]) -> list[HistoryRow]:
     return rows
 
 
-def test_only_some_of_very_many_versions_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_versions, "MAX_DOMS", 10)
+def test_the_elements_of_very_many_versions_are_all_used_and_some_are_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(page_versions, "MAX_DOM_ROWS", 30)
     rows = _rows([Snapshot(URL, html(f"number {n}")) for n in range(100)])
-    versions = read_page_versions(rows, lambda visit: _BODIES[visit.uid], LimitSettings())
-    assert len(versions.series) == len(versions.series.terms) == 100
-    stored_doms = [dom for dom in versions.dom_series.doms if dom is not None]
-    assert len(stored_doms) <= 10
-    assert versions.dom_stride == 16
-    assert (
-        versions.missing_note == "elements of one version in 16 only, because there are very many"
-    )
-    assert len(versions.dom_series) == 100
-    assert versions.dom_series.version_indices[:17].tolist() == [0] * 16 + [1]
+    reads = []
+
+    def read(visit: Visit) -> Snapshot:
+        reads.append(visit.uid)
+        return _BODIES[visit.uid]
+
+    versions = read_page_versions(rows, read, LimitSettings())
+    assert len(reads) == 100
+    assert len(versions.series) == len(versions.series.terms) == len(versions.dom_series) == 100
+    assert all(dom is not None for dom in versions.dom_series.doms)
+    assert 190 <= len(reads) <= 200
+    assert versions.missing_note == ""
 
 
 def test_the_words_of_very_large_histories_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +182,7 @@ def test_the_words_of_very_large_histories_are_thinned(monkeypatch: pytest.Monke
     assert sum(map(len, versions.series.terms)) <= 200
     assert np.diff(versions.series.times).tolist() == [16 * 3600] * (len(versions.series) - 1)
     assert "words of one version in 16 only" in versions.missing_note
-    assert len(versions.dom_series.doms) == 1
+    assert not versions.dom_series.has_dom.any()
 
 
 def test_a_page_that_was_never_seen_has_an_empty_series() -> None:
@@ -184,17 +190,17 @@ def test_a_page_that_was_never_seen_has_an_empty_series() -> None:
     assert (len(versions.series), len(versions.dom_series), versions.looks) == (0, 0, 0)
 
 
-@pytest.mark.parametrize(("most", "is_whole"), [(500, True), (4, False)])
-def test_survival_is_given_only_for_times_that_the_stored_versions_resolve(
+@pytest.mark.parametrize(("most", "is_whole"), [(3_000_000, True), (400, False)])
+def test_survival_is_given_only_for_times_that_the_used_versions_resolve(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, is_whole: bool
 ) -> None:
-    monkeypatch.setattr(page_versions, "MAX_DOMS", most)
+    bounded = partial(element_history, max_runs=most)
+    monkeypatch.setattr("freshet.analysis.page_traits.element_history", bounded)
     rows = [f"<p>{number}</p>" + "<p>x</p>" * (number < 2) for number in range(10 * 24)]
     pages = [f"<html><body>{row}</body></html>".encode() for row in rows]
     versions = recorded_versions(
         tmp_path / "c", *(observe(hour / 24, page) for hour, page in enumerate(pages))
     )
     is_known = [share is not None for share in page_traits(versions, URL).survival]
-    assert (versions.dom_stride == 1) == is_whole
-    assert is_known[:2] == [is_whole, is_whole]
+    assert is_known[:2] == [is_whole, True]
     assert is_known[2]

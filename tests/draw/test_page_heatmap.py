@@ -204,8 +204,21 @@ def test_text_is_readable_on_the_strongest_colour(scheme: int):
 
 
 def test_titles_say_how_long_content_stays():
-    titles = lifespan_titles(np.array([43_200.0, 0.0, np.nan]))
-    assert titles == ["stays 12 hours", "changes at every look", ""]
+    lifespans = np.array([43_200.0, 43_200.0, 0.0, np.nan])
+    titles = lifespan_titles(lifespans, lifespans, lifespans, np.arange(4) == 0)
+    assert titles == [
+        "unchanged at all looks, for 12 hours",
+        "a text stays 12 hours here",
+        "changes at every look",
+        "",
+    ]
+
+
+def test_the_scale_says_what_its_ends_mean():
+    html = render_heatmap(
+        Snapshot("http://x.org/", b"<p>x</p>"), np.zeros(4), scale_ends=("stays 2 hours", "all <1>")
+    )
+    assert 'stays 2 hours<span class="freshet-scale"></span>all &lt;1&gt;' in html
 
 
 @pytest.mark.parametrize(

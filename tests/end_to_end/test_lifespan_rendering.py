@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+
 from freshet.core.types import DomRows, Snapshot
 from freshet.core.version_series import build_series
 from freshet.draw.page_heatmap import lifespan_titles, render_heatmap
@@ -10,10 +12,10 @@ from freshet.measure.dynamics.structure.blocks import (
     block_outline,
     blocks_of_outline,
     lifespan_shades,
-    row_lifespans,
+    rows_of_blocks,
 )
-from freshet.measure.dynamics.structure.dom_history import dom_history, look_timeline
-from freshet.view.dom import full_path
+from freshet.measure.dynamics.structure.dom_history import look_timeline
+from freshet.measure.dynamics.structure.element_history import element_history
 from freshet.view.parse import parse_snapshot
 from freshet.view.tags import BLOCK, tag_meanings
 
@@ -39,11 +41,11 @@ def dom_of(visit: int) -> DomRows:
 VISITS = range(3, 13)
 DOMS = [dom_of(visit) for visit in VISITS]
 SERIES = build_series([HOUR * place for place in range(10)], range(10), [], DOMS)
-STRUCTURE = dom_history(SERIES, look_timeline(SERIES))
+STRUCTURE = element_history(SERIES, look_timeline(SERIES), BLOCKS)
 
 
 def test_the_blocks_of_a_page_show_their_habits():
-    listed = blocks_of_outline(block_outline(STRUCTURE, BLOCKS), full_path)
+    listed = blocks_of_outline(block_outline(STRUCTURE))
     assert {block.path.removeprefix("/html[0]/body[0]"): block.behaviour for block in listed} == {
         "/h1[0]": BlockBehaviour.STAYS,
         "/p[0]": BlockBehaviour.ALWAYS,
@@ -55,16 +57,29 @@ def test_the_blocks_of_a_page_show_their_habits():
 
 
 def test_the_last_version_is_tinted_where_content_does_not_stay():
-    lifespans = row_lifespans(block_outline(STRUCTURE, BLOCKS), DOMS[-1])
+    outline = block_outline(STRUCTURE)
+    rows = rows_of_blocks(outline, DOMS[-1])
+    lifespans, page_lifespans, runs, is_constant = (
+        np.append(outline.table[name], last)[rows]
+        for name, last in (
+            ("lifespan", np.nan),
+            ("page_lifespan", np.nan),
+            ("run_length", np.nan),
+            ("is_constant", False),
+        )
+    )
     document = render_heatmap(
-        snapshot(12), lifespan_shades(lifespans, STRUCTURE), lifespan_titles(lifespans)
+        snapshot(12),
+        lifespan_shades(lifespans, STRUCTURE),
+        lifespan_titles(lifespans, page_lifespans, runs, is_constant),
     )
     found = re.findall(
         r'<(\w+) style="background:rgba\(214,40,40,([0-9.]+)\)" title="([^"]+)', document
     )
     assert [(tag, title) for tag, _, title in found] == [
-        ("h1", "stays 9 hours"),
-        *[(tag, "stays 54 minutes") for tag in ("p", "li", "li", "li", "div")],
+        ("h1", "unchanged at all looks, for 9 hours"),
+        *[(tag, "changes at every look") for tag in ("p", "li", "li", "li")],
+        ("div", "a text stays 8 hours here (54 minutes without a break)"),
     ]
     assert float(found[0][1]) == 0
-    assert all(float(strength) > 0.4 for _, strength, _ in found[1:])
+    assert all(float(strength) == 0.6 for _, strength, _ in found[1:5])

@@ -1,6 +1,6 @@
 """The charts of one page and of a whole collection, drawn and written as files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -86,7 +86,7 @@ def _page_charts(study: PageStudy) -> dict[str, ChartMaker]:
         "blocks": partial(_page_blocks, study),
         "survival": partial(
             survival_curve,
-            {"elements": study.summary.traits.survival},
+            _survival_shares(study.summary.traits.survival, study.summary.traits.unbroken_survival),
             subtitle=url,
             missing=dict(study.summary.why).get("survival", HISTORY_TOO_SHORT),
         ),
@@ -108,7 +108,10 @@ def _page_blocks(study: PageStudy) -> Chart:
 def _collection_charts(analysis: CollectionAnalysis) -> dict[str, ChartMaker]:
     figures, by = analysis.figures, analysis.by
     tests = {test.figure: test for test in analysis.tests}
-    means = [estimate.mean for estimate in analysis.total.survival]
+    means, unbroken_means = (
+        [estimate.mean for estimate in estimates]
+        for estimates in (analysis.total.survival, analysis.total.unbroken_survival)
+    )
     pages = sorted(estimate.pages for estimate in analysis.total.survival if estimate.pages)
     page_range = f"{pages[0]:,} to {pages[-1]:,} pages" if pages else "no page"
     return {
@@ -117,7 +120,7 @@ def _collection_charts(analysis: CollectionAnalysis) -> dict[str, ChartMaker]:
         "similarities": partial(similarity_histogram, figures.dice_mean),
         "survival": partial(
             survival_curve,
-            {"elements": means},
+            _survival_shares(means, unbroken_means),
             subtitle=f"mean over the pages with a share at each step: {page_range}",
         ),
         f"intervals-by-{by}": partial(
@@ -127,3 +130,11 @@ def _collection_charts(analysis: CollectionAnalysis) -> dict[str, ChartMaker]:
             group_similarities_chart, analysis.groups, by=by, test=tests.get("dice_mean")
         ),
     }
+
+
+def _survival_shares(
+    shares: Sequence[float | None], unbroken_shares: Sequence[float | None]
+) -> dict[str, Sequence[float | None]]:
+    """Return the curves of a survival chart: one where no element was absent and came back."""
+    curves = {"elements": shares}
+    return curves if shares == unbroken_shares else {**curves, "never absent": unbroken_shares}

@@ -27,7 +27,7 @@ from freshet.record.change_criteria import page_mask
 from freshet.record.collection_store import CollectionStore
 
 # Increased whenever a measure changes, so that cached results of the old one are not used.
-MEASURE_VERSION = 5
+MEASURE_VERSION = 6
 WORK_NAME = f"measure pages {MEASURE_VERSION}, Freshet {__version__}"
 
 

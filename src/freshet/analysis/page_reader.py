@@ -11,7 +11,8 @@ from freshet.measure.dynamics.structure.blocks import (
     block_outline,
     blocks_of_outline,
 )
-from freshet.measure.dynamics.structure.dom_history import dom_history, look_timeline
+from freshet.measure.dynamics.structure.dom_history import look_timeline
+from freshet.measure.dynamics.structure.element_history import element_history
 from freshet.measure.dynamics.terms.divergence import (
     LanguageModel,
     language_of_version,
@@ -20,11 +21,9 @@ from freshet.measure.dynamics.terms.divergence import (
 from freshet.record.change_criteria import page_mask
 from freshet.record.collection_reader import CollectionReader
 from freshet.record.stored_page import read_visit_view
-from freshet.view.dom import full_path
 from freshet.view.tags import BLOCK, tag_meanings
 
 MAX_NEIGHBOURS = 60
-MAX_ROWS = 2_000_000
 SAMPLE_CHARS = 60
 BLOCK_ELEMENTS = frozenset(name for name, bits in tag_meanings().items() if bits & BLOCK)
 
@@ -63,10 +62,10 @@ def _neighbour_terms(reader: CollectionReader, page: Page) -> Iterator[TermCount
 
 def outline_of_versions(versions: PageVersions) -> BlockOutline | None:
     """Return the blocks of a page over its looks; None where no version has DOM rows."""
-    if not len(versions.dom_series) or all(dom is None for dom in versions.dom_series.doms):
+    series = versions.dom_series
+    if not len(series) or not series.has_dom.any():
         return None
-    timeline = look_timeline(versions.dom_series)
-    return block_outline(dom_history(versions.dom_series, timeline, MAX_ROWS), BLOCK_ELEMENTS)
+    return block_outline(element_history(series, look_timeline(series), BLOCK_ELEMENTS))
 
 
 def blocks_of_versions(versions: PageVersions, last_view: View | None) -> tuple[DomBlock, ...]:
@@ -77,24 +76,22 @@ def blocks_of_versions(versions: PageVersions, last_view: View | None) -> tuple[
 
 def blocks_with_text(outline: BlockOutline, last_view: View | None) -> tuple[DomBlock, ...]:
     """Return the blocks of an outline, with their text in the last version."""
-    return blocks_of_outline(outline, full_path, _BlockTextSampler(outline, last_view))
+    return blocks_of_outline(outline, _BlockTextSampler(last_view))
 
 
 class _BlockTextSampler:
     """Returns the start of a block's text in the last version."""
 
-    def __init__(self, outline: BlockOutline, last_view: View | None) -> None:
-        self._doms = outline.structure.doms
+    def __init__(self, last_view: View | None) -> None:
         self._dom = last_view.dom if last_view else None
         self._text = last_view.text.encode() if last_view else b""
         paths = [] if self._dom is None else self._dom.full_path.tolist()
         self._rows = {path: row for row, path in enumerate(paths)}
 
-    def __call__(self, version: int, row: int) -> str:
-        dom = self._doms[version]
-        last_row = None if dom is None else self._rows.get(int(dom.full_path[row]))
-        if last_row is None or self._dom is None:
+    def __call__(self, path: int) -> str:
+        row = self._rows.get(path)
+        if row is None or self._dom is None:
             return ""
-        begin, end = int(self._dom.start[last_row]), int(self._dom.end[last_row])
+        begin, end = int(self._dom.start[row]), int(self._dom.end[row])
         words = self._text[begin:end][: 4 * SAMPLE_CHARS].decode("utf-8", "ignore").split()
         return " ".join(words)[:SAMPLE_CHARS]

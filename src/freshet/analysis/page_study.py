@@ -17,13 +17,13 @@ from freshet.analysis.page_traits import page_curve, page_traits
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.clock import to_epoch
 from freshet.core.types import IndexArray, Outcome, Page, View
-from freshet.draw.page_heatmap import lifespan_titles, render_heatmap
+from freshet.draw.page_heatmap import lifespan_scale_ends, lifespan_titles, render_heatmap
 from freshet.measure.dynamics.curve.change_curve import ChangeCurve
 from freshet.measure.dynamics.structure.blocks import (
     BlockOutline,
     DomBlock,
     lifespan_shades,
-    row_lifespans,
+    rows_of_blocks,
 )
 from freshet.measure.dynamics.structure.co_change import CoChangingBlocks, co_changing_blocks
 from freshet.measure.dynamics.terms.term_table import TermSplit, TermTable, split_terms, term_table
@@ -103,9 +103,21 @@ def lifespan_heatmap(page: StoredPage, study: PageStudy) -> str:
     snapshot, view = page.snapshot(-1), page.view(-1, dom=True)
     if view.dom is None or study.outline is None:
         return render_heatmap(snapshot, np.empty(0))
-    lifespans = row_lifespans(study.outline, view.dom)
-    shades = lifespan_shades(lifespans, study.outline.structure)
-    return render_heatmap(snapshot, shades, lifespan_titles(lifespans))
+    structure, table = study.outline.structure, study.outline.table
+    blocks = rows_of_blocks(study.outline, view.dom)
+    lifespans = np.append(table["lifespan"], np.nan)[blocks]
+    titles = lifespan_titles(
+        lifespans,
+        np.append(table["page_lifespan"], np.nan)[blocks],
+        np.append(table["run_length"], np.nan)[blocks],
+        np.append(table["is_constant"], False)[blocks],
+    )
+    return render_heatmap(
+        snapshot,
+        lifespan_shades(lifespans, structure),
+        titles,
+        scale_ends=lifespan_scale_ends(lifespans, structure.timeline.known_span),
+    )
 
 
 def _change_rate(collection: CollectionStore, page: Page, looks: LookTable) -> float | None:

@@ -1,25 +1,22 @@
 """Traits of a page from its versions: its curve, the lifespans of its words and elements."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from freshet.analysis.page_versions import PageVersions
 from freshet.core.tables import hash_name
 from freshet.core.version_series import VersionSeries
 from freshet.measure.dynamics.curve.change_curve import ChangeCurve, change_curve
-from freshet.measure.dynamics.structure.dom_history import dom_history, grid_timeline
+from freshet.measure.dynamics.structure.dom_history import look_timeline
+from freshet.measure.dynamics.structure.element_history import element_history
 from freshet.measure.dynamics.structure.survival import (
     SURVIVAL_HORIZONS,
     ElementSurvival,
     element_survival,
+    without_short_horizons,
 )
 from freshet.measure.dynamics.terms.lifespans import word_lifespans
 from freshet.measure.dynamics.terms.term_table import HIGH_STAYING_POWER, LOW_STAYING_POWER
 from freshet.measure.statistics.page_summary import PageTraits
-
-MAX_ROWS = 250_000
-SURVIVAL_SECONDS = SURVIVAL_HORIZONS[-1] + 86_400.0
 
 Reasons = tuple[tuple[str, str], ...]
 
@@ -35,6 +32,7 @@ def page_traits(versions: PageVersions, url: str, curve: ChangeCurve | None = No
         knot_hours=curve.knot.hours if curve.knot else None,
         knot_dice=curve.knot.dice if curve.knot else None,
         survival=survival.shares if survival else (),
+        unbroken_survival=survival.unbroken_shares if survival else (),
         stay=stay,
         go=go,
         why=(*_curve_reasons(curve), *survival_reasons, *word_reasons),
@@ -55,39 +53,29 @@ def _curve_reasons(curve: ChangeCurve) -> Reasons:
 def _survival(versions: PageVersions) -> tuple[ElementSurvival | None, Reasons]:
     """Return the survival of a page's first elements, over the weeks of the horizons.
 
-    Where only some versions have DOM rows in memory, shares at shorter times than between two of
-    these are unknown.
+    Where the history has so many changes that only some versions could be used, shares at shorter
+    times than between two of these are unknown.
     """
-    if all(dom is None for dom in versions.dom_series.doms):
+    series = versions.dom_series
+    if not series.has_dom.any():
         return None, (("survival", "no version has elements"),)
-    first_weeks = _first_weeks(versions.dom_series)
-    survival = element_survival(dom_history(first_weeks, grid_timeline(first_weeks), MAX_ROWS))
+    series = _first_weeks(series)
+    history = element_history(series, look_timeline(series))
+    survival = element_survival(history)
     if not survival.elements:
         return None, (("survival", "the history is too short"),)
-    return _without_short_horizons(
-        survival, _longest_stay(first_weeks) if versions.dom_stride > 1 else 0.0
-    ), ()
-
-
-def _longest_stay(series: VersionSeries) -> float:
-    """Return the longest time covered by the DOM rows of one version."""
-    stay_starts = np.flatnonzero(np.diff(series.version_indices, prepend=-1))
-    times = series.times[stay_starts]
-    return float(np.diff(times, append=series.times[-1]).max(initial=0.0))
-
-
-def _without_short_horizons(survival: ElementSurvival, min_seconds: float) -> ElementSurvival:
-    pairs = zip(survival.horizons, survival.shares, strict=True)
-    return replace(
-        survival, shares=tuple(share if seconds > min_seconds else None for seconds, share in pairs)
-    )
+    longest_stay = float(history.timeline.seconds.max()) if history.stride > 1 else 0.0
+    return without_short_horizons(survival, longest_stay), ()
 
 
 def _first_weeks(series: VersionSeries) -> VersionSeries:
-    """Return the looks of a page up to the last survival horizon."""
-    end = int(np.searchsorted(series.times, series.times[0] + SURVIVAL_SECONDS, side="right"))
+    """Return the looks of a page up to the last survival horizon, and the next one.
+
+    The next look says that the version before it was still known at the horizon.
+    """
+    end = int(np.searchsorted(series.times, series.times[0] + SURVIVAL_HORIZONS[-1], side="right"))
     return VersionSeries(
-        series.times[:end], series.version_indices[:end], series.terms, series.doms
+        series.times[: end + 1], series.version_indices[: end + 1], series.terms, series.doms
     )
 
 

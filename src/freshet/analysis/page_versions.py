@@ -7,7 +7,6 @@ look with bytes.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from freshet.core.types import (
     View,
     Visit,
 )
-from freshet.core.version_series import VersionSeries, build_series
+from freshet.core.version_series import StoredDoms, VersionSeries, build_series
 from freshet.measure.noise.mask import NO_MASK, Mask, visible_view_text
 from freshet.record.parsed_visit import decode_snapshot
 from freshet.view.bounds import ViewLimits
@@ -34,14 +33,12 @@ from freshet.view.parse import parse_snapshot
 from freshet.view.words import count_words
 
 MAX_TERMS = 3_000_000
-MAX_DOMS = 500
 MAX_DOM_ROWS = 500_000
 NO_VERSION = -1
 MANY = "because there are very many"
 
 PayloadKey = tuple[bytes, int | None]
 SnapshotReader = Callable[[Visit], Snapshot | None]
-T = TypeVar("T", TermCounts, DomRows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +47,9 @@ class PageVersions:
 
     ``series`` has the words of versions and ``dom_series`` their DOM rows, if wanted. The bytes of
     ``lost`` looks are no longer stored, those of ``unreadable`` looks cannot be decoded, and
-    ``unseen`` looks never had any. Of a page with very many or very large versions only some are in
-    memory: the words of every ``word_stride``-th version, the others being left out, and the DOM
-    rows of every ``dom_stride``-th version, which also stand for the next ones.
+    ``unseen`` looks never had any. Of a page with very many words only those of every
+    ``word_stride``-th version are in memory, the others being left out. DOM rows that do not fit
+    into memory are read again when they are needed.
     """
 
     series: VersionSeries
@@ -62,7 +59,6 @@ class PageVersions:
     unreadable: int = 0
     unseen: int = 0
     word_stride: int = 1
-    dom_stride: int = 1
 
     @property
     def missing_note(self) -> str:
@@ -72,7 +68,6 @@ class PageVersions:
             (self.unreadable, f"bytes that cannot be read: {self.unreadable} looks"),
             (self.unseen, f"bytes never stored: {self.unseen} looks"),
             (self.word_stride > 1, f"words of one version in {self.word_stride} only, {MANY}"),
-            (self.dom_stride > 1, f"elements of one version in {self.dom_stride} only, {MANY}"),
         ]
         return "; ".join(text for applies, text in notes if applies)
 
@@ -109,7 +104,6 @@ def read_page_versions(
         unreadable=library.unreadable,
         unseen=unseen,
         word_stride=library.terms.stride,
-        dom_stride=library.doms.stride,
     )
 
 
@@ -144,41 +138,31 @@ def _word_series(
 def _dom_series(
     times: FloatArray, look_versions: IndexArray, library: "_VersionLibrary"
 ) -> VersionSeries:
-    """Return the looks at versions with the DOM rows that stand for them; the last has none."""
-    stored_numbers = sorted(library.doms.values)
-    dom_of_version = np.searchsorted(stored_numbers, np.arange(library.versions), side="right") - 1
-    dom_of_version[~np.array(library.is_html, np.bool_)] = len(stored_numbers)
+    """Return the looks at versions, with the DOM rows of each version."""
     is_stored = look_versions != NO_VERSION
-    doms = [*(library.doms.values[number] for number in stored_numbers), None]
     return build_series(
-        times[is_stored].tolist(), dom_of_version[look_versions[is_stored]].tolist(), (), doms
+        times[is_stored].tolist(), look_versions[is_stored].tolist(), (), library.doms
     )
 
 
-class _ThinnedValues(Generic[T]):
-    """Values by number; when there are too many, every second one is dropped."""
+class _ThinnedTerms:
+    """Word counts by version; when there are too many, every second version is dropped."""
 
-    def __init__(self, max_values: int, max_rows: int) -> None:
-        self.values: dict[int, T] = {}
+    def __init__(self, max_rows: int) -> None:
+        self.values: dict[int, TermCounts] = {}
         self.stride = 1
-        self._max_values, self._max_rows = max_values, max_rows
+        self._max_rows = max_rows
         self._rows = 0
 
-    def wants(self, number: int) -> bool:
-        """Return whether the value of a number would be stored."""
-        return number % self.stride == 0
-
-    def put(self, number: int, value: T) -> None:
-        """Store a value, and drop others until all fit."""
-        if not self.wants(number):
+    def put(self, number: int, value: TermCounts) -> None:
+        """Store the words of a version, and drop others until all fit."""
+        if number % self.stride:
             return
         self.values[number] = value
         self._rows += len(value)
-        while len(self.values) > 1 and (
-            len(self.values) > self._max_values or self._rows > self._max_rows
-        ):
+        while len(self.values) > 1 and self._rows > self._max_rows:
             self.stride *= 2
-            self.values = {n: value for n, value in self.values.items() if self.wants(n)}
+            self.values = {n: value for n, value in self.values.items() if not n % self.stride}
             self._rows = sum(map(len, self.values.values()))
 
 
@@ -194,20 +178,20 @@ class _VersionLibrary:
         *,
         dom: bool,
     ) -> None:
-        self.terms = _ThinnedValues[TermCounts](MAX_TERMS, MAX_TERMS)
-        self.doms = _ThinnedValues[DomRows](MAX_DOMS, MAX_DOM_ROWS)
+        self.terms = _ThinnedTerms(MAX_TERMS)
+        self.doms = StoredDoms(self._read_dom, MAX_DOM_ROWS)
         self.dom = dom
-        self.is_html: list[bool] = []
         self.lost = self.unreadable = 0
         self._stored_visits, self._read_snapshot = stored_visits, read_snapshot
         self._limits, self._mask = limits, mask
         self._numbers: dict[PayloadKey, int] = {}
+        self._payloads: list[PayloadKey] = []
         self._unreadable: set[PayloadKey] = set()
 
     @property
     def versions(self) -> int:
         """Return the number of versions so far."""
-        return len(self.is_html)
+        return len(self._payloads)
 
     def version(self, visit: Visit) -> int:
         """Return the version number of a visit's bytes, or that there is none."""
@@ -232,12 +216,17 @@ class _VersionLibrary:
             return NO_VERSION
         if view is None:
             return NO_VERSION
-        number = self.versions
-        self.is_html.append(self.dom and view.kind is ContentKind.HTML)
-        self.terms.put(number, self._visible_words(view))
-        if self.dom and view.dom is not None:
-            self.doms.put(number, view.dom)
-        return number
+        self._payloads.append(payload)
+        self.terms.put(self.versions - 1, self._visible_words(view))
+        self.doms.append(view.dom if self.dom and view.kind is ContentKind.HTML else None)
+        return self.versions - 1
+
+    def _read_dom(self, version: int) -> DomRows:
+        """Read the DOM rows of a version again."""
+        view = self._view(self._payloads[version])
+        if view is None or view.dom is None:
+            raise StorageError("a version was removed during its analysis; analyse the page again")
+        return view.dom
 
     def _visible_words(self, view: View) -> TermCounts:
         """Return the words of a view that the mask leaves visible."""
@@ -249,7 +238,8 @@ class _VersionLibrary:
         if snapshot is None:
             return None
         decoded = decode_snapshot(snapshot, self._limits)
-        needs_dom = self._mask.reads_dom or (self.dom and self.doms.wants(self.versions))
         return parse_snapshot(
-            decoded, dom=needs_dom, limits=ViewLimits(max_body_bytes=self._limits.body_bytes)
+            decoded,
+            dom=self._mask.reads_dom or self.dom,
+            limits=ViewLimits(max_body_bytes=self._limits.body_bytes),
         )

@@ -82,9 +82,12 @@ def _totals(analysis: CollectionAnalysis) -> Iterator[str]:
     if total.dice.mean is not None:
         pages = count_text(total.dice.pages, "page")
         yield f"Mean Dice given change {total.dice.mean:.3f} ({pages})."
-    survival = ", ".join(_survival_shares(total.survival))
-    if survival:
-        yield f"Elements still there: {survival}."
+    for text, estimates in (
+        ("Elements still there", total.survival),
+        ("Elements never absent", total.unbroken_survival),
+    ):
+        if shares := ", ".join(_survival_shares(estimates)):
+            yield f"{text}: {shares}."
 
 
 def _survival_shares(survival: Sequence[MeanEstimate]) -> Iterator[str]:

@@ -64,7 +64,11 @@ def _summary_rows(study: PageStudy) -> Iterator[tuple[str, Any]]:
     if summary.dice_mean is not None:
         yield "Dice given change", f"{summary.dice_mean:.3f} (median {summary.dice_median:.3f})"
     yield "curve", describe_curve(study.curve)
-    yield "elements still there", _describe_survival(study) or _missing_reason(study, "survival")
+    traits = study.summary.traits
+    survival = _describe_survival(traits.survival)
+    yield "elements still there", survival or _missing_reason(study, "survival")
+    if survival:
+        yield "elements never absent", _describe_survival(traits.unbroken_survival)
     if summary.traits.stay is not None and summary.traits.go is not None:
         words = f"{percent_text(summary.traits.stay)} stay, {percent_text(summary.traits.go)} pass"
         yield "words", f"{words}, of {len(study.terms):,}"
@@ -120,9 +124,9 @@ def describe_curve(curve: ChangeCurve) -> str:
     return f"{shape}{unsure}: {end}{slope}"
 
 
-def _describe_survival(study: PageStudy) -> str:
-    shares = zip(SURVIVAL_HORIZONS, study.summary.traits.survival, strict=False)
-    known_shares = [(seconds, share) for seconds, share in shares if share is not None]
+def _describe_survival(shares: Sequence[float | None]) -> str:
+    horizons = zip(SURVIVAL_HORIZONS, shares, strict=False)
+    known_shares = [(seconds, share) for seconds, share in horizons if share is not None]
     return ", ".join(
         f"{share:.1%} after {duration_text(seconds / 86_400)}" for seconds, share in known_shares
     )
@@ -341,6 +345,10 @@ def _block_document(block: DomBlock) -> dict[str, Any]:
         "path": block.path,
         "habit": str(block.behaviour),
         "lifespan_hours": block.lifespan / 3600,
+        "page_lifespan_hours": None if block.page_lifespan is None else block.page_lifespan / 3600,
+        "run_hours": block.run_length / 3600,
+        "texts": block.texts,
+        "constant": block.is_constant,
         "changes": block.changes,
         "moves": block.moves,
         "presence": block.presence,

@@ -15,6 +15,7 @@ from math import isfinite
 import numpy as np
 
 from freshet.core.humanize import duration_text
+from freshet.core.tables import BoolArray
 from freshet.core.types import ContentKind, FloatArray, Snapshot
 from freshet.view.bounds import ViewLimits
 from freshet.view.formats.html import TokenisedMarkup, base_href, tokenise_html
@@ -36,6 +37,7 @@ from freshet.view.tags import BLOCK, FOREIGN, SILENT, VOID, tag_meanings
 from freshet.view.url import LinkResolver
 
 MAX_OPACITY = 0.6
+MAX_RUN_SHARE = 0.5
 _COLOUR = "214,40,40"
 _DEFAULT_LIMITS = ViewLimits()
 _MEANINGS = tag_meanings()
@@ -103,14 +105,15 @@ def render_heatmap(
     shades: FloatArray,
     titles: Sequence[str] = (),
     *,
+    scale_ends: tuple[str, str] = ("changes all the time", "stays"),
     caption: str = "",
     limits: ViewLimits = _DEFAULT_LIMITS,
 ) -> str:
     """Return a page as one safe HTML document, its elements coloured by a number per DOM row.
 
     A shade of 0 means that the content changes all the time, 1 that it stays; rows with NaN have no
-    colour. ``titles`` are the tooltips of the rows. Content that is not HTML gives a document that
-    says so.
+    colour. ``titles`` are the tooltips of the rows, ``scale_ends`` the meaning of both shades.
+    Content that is not HTML gives a document that says so.
     """
     kind = kind_of(snapshot.body, snapshot.media_type)
     if kind != ContentKind.HTML:
@@ -126,22 +129,51 @@ def render_heatmap(
         return _message_document(snapshot, "This version of the page has no text.")
     notes = [caption, "" if is_complete else "The page is too large and is cut short."]
     note_lines = "".join(f"<br>{escape(note)}" for note in notes if note)
-    return _document(snapshot, _legend(shades) + note_lines, page)
+    return _document(snapshot, _legend(shades, scale_ends) + note_lines, page)
 
 
-def lifespan_titles(lifespans: FloatArray) -> list[str]:
-    """Return a tooltip for each lifespan in seconds; empty for NaN.
+def lifespan_titles(
+    lifespans: FloatArray, page_lifespans: FloatArray, runs: FloatArray, is_constant: BoolArray
+) -> list[str]:
+    """Return a tooltip for the lifespans (seconds) of texts at a place and on the page.
 
-    >>> lifespan_titles(np.array([1036800.0, 0.0, np.nan]))
-    ['stays 12 days', 'changes at every look', '']
+    ``runs`` are the times without a break. A place whose text was there from the first look to the
+    last is constant. NaN has no tooltip.
+
+    >>> days = np.array([12.0, 0.0, 1.0, np.nan]) * 86_400
+    >>> lifespan_titles(days, days * 2, days, np.array([True, False, False, False]))[:2]
+    ['unchanged at all looks, for 12 days', 'changes at every look']
+    >>> lifespan_titles(days, days * 2, days / 4, np.array([True, False, False, False]))[2:]
+    ['a text stays 1 day here (6 hours without a break), 2 days on the page', '']
     """
-    return [_title(seconds) for seconds in lifespans.tolist()]
+    columns = (values.tolist() for values in (lifespans, page_lifespans, runs, is_constant))
+    return [_title(*row) for row in zip(*columns, strict=True)]
 
 
-def _title(seconds: float) -> str:
-    if not isfinite(seconds):
+def _title(lifespan: float, page_lifespan: float, run: float, is_constant: bool) -> str:
+    if not isfinite(lifespan):
         return ""
-    return f"stays {duration_text(seconds / 86_400)}" if seconds > 0 else "changes at every look"
+    if is_constant:
+        return f"unchanged at all looks, for {duration_text(lifespan / 86_400)}"
+    if not lifespan > 0:
+        return "changes at every look"
+    here = f"a text stays {duration_text(lifespan / 86_400)} here"
+    if run < MAX_RUN_SHARE * lifespan:
+        here += f" ({duration_text(run / 86_400)} without a break)"
+    if isfinite(page_lifespan) and page_lifespan > lifespan:
+        here += f", {duration_text(page_lifespan / 86_400)} on the page"
+    return here
+
+
+def lifespan_scale_ends(lifespans: FloatArray, known_span: float) -> tuple[str, str]:
+    """Return the texts at the two ends of the scale: the shortest lifespan and the history.
+
+    >>> lifespan_scale_ends(np.array([7200.0, 3600.0, np.nan]), 864_000.0)
+    ('stays 1 hour', 'all 10 days')
+    """
+    shortest = float(np.nanmin(lifespans)) if np.isfinite(lifespans).any() else 0.0
+    first = f"stays {duration_text(shortest / 86_400)}" if shortest > 0 else "changes at every look"
+    return first, f"all {duration_text(known_span / 86_400)}"
 
 
 def _require_row_counts(elements: int, shades: FloatArray, titles: Sequence[str]) -> None:
@@ -164,11 +196,12 @@ def _document(snapshot: Snapshot, legend: str, page: str) -> str:
     return f'{head}{top}<div class="freshet-page">{page}</div>\n</body></html>\n'
 
 
-def _legend(shades: FloatArray) -> str:
+def _legend(shades: FloatArray, scale_ends: tuple[str, str]) -> str:
     if not np.isfinite(shades).any():
         return "<br>There are too few visits to colour this page."
+    shortest, longest = map(escape, scale_ends)
     return (
-        '<br>changes all the time<span class="freshet-scale"></span>stays'
+        f'<br>{shortest}<span class="freshet-scale"></span>{longest}'
         " <small>(without the page's styles, scripts and pictures)</small>"
     )
 

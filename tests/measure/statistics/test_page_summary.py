@@ -29,6 +29,7 @@ traits = st.builds(
     knot_hours=maybe,
     knot_dice=maybe,
     survival=st.tuples(*[maybe] * 6),
+    unbroken_survival=st.tuples(*[maybe] * 6),
     stay=maybe,
     go=maybe,
 )

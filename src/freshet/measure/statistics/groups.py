@@ -47,7 +47,8 @@ class GroupSummary:
     ``compared`` pages have two looks or more; ``never_changed`` is the share of these that never
     changed. Hours and Dice are means over pages of each page's mean. ``shapes`` are the shares of
     flat, sloped and knotted curves among pages that have one. ``survival`` has an entry for each
-    horizon of Table 4, and never rises (``mean_survival``).
+    horizon of Table 4, and never rises (``mean_survival``); ``unbroken_survival`` is that of
+    elements that were never absent.
     """
 
     name: str
@@ -62,6 +63,7 @@ class GroupSummary:
     curves: int
     shapes: tuple[float, ...]
     survival: tuple[MeanEstimate, ...]
+    unbroken_survival: tuple[MeanEstimate, ...]
     stay: MeanEstimate
     go: MeanEstimate
 
@@ -122,6 +124,7 @@ def summarise_group(name: str, figures: PageFigures) -> GroupSummary:
         curves=len(shapes),
         shapes=tuple(float(np.mean(shapes == shape)) for shape in SHAPES) if len(shapes) else (),
         survival=mean_survival(figures.survival),
+        unbroken_survival=mean_survival(figures.unbroken_survival),
         stay=_mean(figures.stay),
         go=_mean(figures.go),
     )

@@ -26,7 +26,8 @@ NUMBER_COLUMNS = (
     *COUNT_COLUMNS, "first", "last", "interval_hours", "expected_hours", "dice_mean", "dice_median",
 )  # fmt: skip
 TRAIT_COLUMNS = ("knot_hours", "knot_dice", "stay", "go")
-OTHER_COLUMNS = ("shape", "survival", "why")
+SURVIVAL_COLUMNS = ("survival", "unbroken_survival")
+OTHER_COLUMNS = ("shape", *SURVIVAL_COLUMNS, "why")
 NO_SURVIVAL = (None,) * 6
 
 MarkArray = NDArray[np.int8]
@@ -96,14 +97,16 @@ def _mark(change: Change | None, name: str) -> int:
 class PageTraits:
     """Results of the measures of a page's versions; None where unknown, with ``why``.
 
-    ``survival`` has the share of elements still present at the six horizons of Table 4. ``stay``
-    and ``go`` are the shares of words of high and of low staying power.
+    ``survival`` has the share of elements alive at the six horizons of Table 4, and
+    ``unbroken_survival`` the share of those that were never absent. ``stay`` and ``go`` are the
+    shares of words of high and of low staying power.
     """
 
     shape: str | None = None
     knot_hours: float | None = None
     knot_dice: float | None = None
     survival: tuple[float | None, ...] = ()
+    unbroken_survival: tuple[float | None, ...] = ()
     stay: float | None = None
     go: float | None = None
     why: tuple[tuple[str, str], ...] = ()
@@ -237,12 +240,14 @@ def _no_interval_reason(compared: int, changes: int) -> str:
 def summaries_to_columns(summaries: Sequence[PageChangeSummary]) -> dict[str, NDArray[Any]]:
     """Return summaries as columns: numbers, shapes, shares of survival, reasons."""
     traits = [summary.traits for summary in summaries]
-    survival = [(*item.survival, *NO_SURVIVAL)[: len(NO_SURVIVAL)] for item in traits]
     return {
         **{name: _numbers([getattr(item, name) for item in summaries]) for name in NUMBER_COLUMNS},
         **{name: _numbers([getattr(item, name) for item in traits]) for name in TRAIT_COLUMNS},
         "shape": np.array([item.shape or "" for item in traits], np.str_),
-        "survival": np.array(survival, np.float64).reshape(-1, len(NO_SURVIVAL)),
+        **{
+            name: _survival_rows([getattr(item, name) for item in traits])
+            for name in SURVIVAL_COLUMNS
+        },
         "why": np.array(["\n".join(map(": ".join, item.why)) for item in summaries], np.str_),
     }
 
@@ -261,6 +266,7 @@ def _summary(row: Mapping[str, Any]) -> PageChangeSummary:
     traits = PageTraits(
         shape=row["shape"] or None,
         survival=tuple(map(_optional_float, row["survival"])),
+        unbroken_survival=tuple(map(_optional_float, row["unbroken_survival"])),
         **{name: _optional_float(row[name]) for name in TRAIT_COLUMNS},
     )
     counts = {name: _optional_int(row[name]) for name in COUNT_COLUMNS}
@@ -286,7 +292,8 @@ def _optional_int(value: float) -> Any:
 class PageFigures:
     """The figures of many pages as columns; NaN where unknown.
 
-    ``survival`` has a column for each horizon of Table 4; ``shape`` is empty where it is unknown.
+    ``survival`` and ``unbroken_survival`` have a column for each horizon of Table 4; ``shape`` is
+    empty where it is unknown.
     """
 
     compared: FloatArray
@@ -298,6 +305,7 @@ class PageFigures:
     knot_dice: FloatArray
     shape: NDArray[np.str_]
     survival: FloatArray
+    unbroken_survival: FloatArray
     stay: FloatArray
     go: FloatArray
 
@@ -326,3 +334,8 @@ def concatenate_figures(batches: Sequence[PageFigures]) -> PageFigures:
 
 def _numbers(values: Sequence[float | None]) -> FloatArray:
     return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def _survival_rows(rows: Sequence[tuple[float | None, ...]]) -> FloatArray:
+    shares = [(*row, *NO_SURVIVAL)[: len(NO_SURVIVAL)] for row in rows]
+    return np.array(shares, np.float64).reshape(-1, len(NO_SURVIVAL))

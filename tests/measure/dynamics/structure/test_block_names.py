@@ -4,7 +4,7 @@ from freshet.measure.dynamics.structure.blocks import BlockBehaviour, DomBlock
 
 def called(*blocks: tuple[str, str]) -> list[str]:
     return block_names([
-        DomBlock(path, 1.0, 0, 0, 1.0, None, BlockBehaviour.STAYS, 0, 0, sample)
+        DomBlock(path, 1.0, 1.0, 1.0, 1, 0, 0, 1.0, None, True, BlockBehaviour.STAYS, sample)
         for path, sample in blocks
     ])
 

@@ -8,18 +8,22 @@ from freshet.measure.dynamics.structure.blocks import (
     block_outline,
     blocks_of_outline,
     lifespan_shades,
-    row_lifespans,
+    rows_of_blocks,
 )
-from freshet.measure.dynamics.structure.dom_history import DomHistory, dom_history, look_timeline
+from freshet.measure.dynamics.structure.dom_history import look_timeline
+from freshet.measure.dynamics.structure.element_history import ElementHistory, element_history
 from tests.measure.dynamics.structure.test_dom_history import deep_series
-from tests.measure.dynamics.structure.trees import HOUR, Tree, dom_of, spell, structure_of
+from tests.measure.dynamics.structure.trees import HOUR, Tree, dom_of, elements_of, spell, text_hash
 
 NAMES = frozenset({"html", "body", "div", "p", "ul", "li"})
 
 
-def found(structure: DomHistory, most_blocks: int = 100) -> dict[str, DomBlock]:
-    listed = blocks_of_outline(block_outline(structure, NAMES, most_blocks), spell)
-    return {block.path: block for block in listed}
+def structure_of(versions: list[Tree | None]) -> ElementHistory:
+    return elements_of(versions, NAMES)
+
+
+def found(structure: ElementHistory) -> dict[str, DomBlock]:
+    return {block.path: block for block in blocks_of_outline(block_outline(structure))}
 
 
 def page(news: str = "news", clock: str = "12:00", posts: tuple[str, ...] = ("a", "b")) -> Tree:
@@ -39,7 +43,8 @@ def test_the_blocks_are_the_smallest_that_hold_text_in_document_order():
 def test_a_block_says_how_long_its_content_stays_and_when_it_changed():
     versions = [page(), page(news="more"), page(news="more"), page(news="last")]
     block = found(structure_of(versions))["/body[0]/div[0]/p[0]"]
-    assert block.lifespan == HOUR
+    assert block.lifespan == HOUR / 3
+    assert block.run_length == HOUR
     assert block.changes == 2
     assert block.last_change == 3 * HOUR
     assert block.presence == 1.0
@@ -84,27 +89,41 @@ def test_inline_text_of_an_outer_block_is_its_own():
 def test_a_block_that_was_there_for_some_of_the_looks_says_so():
     versions = [page(posts=("a",)), page(), page(posts=("a",)), page(posts=("a",))]
     block = found(structure_of(versions))["/body[0]/ul[0]/li[1]"]
-    assert (block.presence, block.version, block.changes) == (0.25, 1, 0)
+    assert (block.presence, block.changes, block.is_constant) == (0.25, 0, False)
 
 
-def test_samples_are_requested_by_version_and_row():
+def test_samples_are_requested_by_the_hash_of_the_path():
     structure = structure_of([page(), page(clock="12:01")])
-    listed = blocks_of_outline(
-        block_outline(structure, NAMES), spell, lambda version, row: f"{version}.{row}"
-    )
-    assert [block.sample for block in listed] == [f"1.{block.row}" for block in listed]
+    listed = blocks_of_outline(block_outline(structure), str)
+    assert [block.sample for block in listed] == [str(text_hash(block.path)) for block in listed]
+
+
+def test_a_masthead_that_never_changes_stays_for_all_looks():
+    versions = [page(clock=str(look)) for look in range(23)]
+    block = found(structure_of(versions))["/body[0]/div[0]/p[0]"]
+    assert block.is_constant
+    assert block.lifespan == block.page_lifespan == 22 * HOUR
+
+
+def test_a_post_that_moves_down_stays_on_the_page_longer_than_in_its_place():
+    posts = [tuple("zyxwvu"[-look - 3 : 6 - look]) for look in range(4)]
+    listed = found(structure_of([page(posts=post) for post in posts]))
+    top, second = listed["/body[0]/ul[0]/li[0]"], listed["/body[0]/ul[0]/li[1]"]
+    assert (top.lifespan, top.texts) == (0, 4)
+    assert top.page_lifespan == (2 + 2 + 1 + 0) / 4 * HOUR
+    assert second.page_lifespan == HOUR
 
 
 def test_blocks_beyond_the_bound_are_left_out_and_counted():
     structure = structure_of([page(), page(posts=("a",)), page(posts=("a",))])
-    outline = block_outline(structure, NAMES, 3)
+    outline = block_outline(structure, 3)
     assert outline.left_out == 1
-    assert "/body[0]/ul[0]/li[1]" not in [block.path for block in blocks_of_outline(outline, spell)]
+    assert "/body[0]/ul[0]/li[1]" not in [block.path for block in blocks_of_outline(outline)]
 
 
 def test_the_stays_of_blocks_are_their_contents_one_after_the_other():
     versions = [page(), page(clock="12:01"), page(clock="12:02")]
-    stays = block_contents(block_outline(structure_of(versions), NAMES))
+    stays = block_contents(block_outline(structure_of(versions)))
     clock = stays.block == 1
     assert (stays.start[clock] / HOUR).tolist() == [0, 1, 2]
     assert (stays.end[clock] / HOUR).tolist() == [1, 2, 2]
@@ -114,15 +133,16 @@ def test_the_stays_of_blocks_are_their_contents_one_after_the_other():
 
 def test_rows_of_a_version_get_the_lifespan_of_their_blocks_and_others_none():
     structure = structure_of([page(), page(clock="12:01"), page(clock="12:02")])
-    outlined = block_outline(structure, NAMES)
+    outlined = block_outline(structure)
     other_dom = dom_of(page() | {"/body[0]/p[1]": "never seen"})
-    lifespans = row_lifespans(outlined, other_dom)
+    rows = rows_of_blocks(outlined, other_dom)
     known_lifespans = {
-        spell(other_dom, row): lifespans[row] / HOUR for row in np.flatnonzero(lifespans >= 0)
+        spell(other_dom, row): outlined.table["lifespan"][rows[row]] / HOUR
+        for row in np.flatnonzero(rows >= 0)
     }
     assert known_lifespans == {
         "/body[0]/div[0]/p[0]": 2.0,
-        "/body[0]/p[0]": pytest.approx(2 / 3),
+        "/body[0]/p[0]": 0.0,
         "/body[0]/ul[0]/li[0]": 2.0,
         "/body[0]/ul[0]/li[1]": 2.0,
     }
@@ -131,19 +151,20 @@ def test_rows_of_a_version_get_the_lifespan_of_their_blocks_and_others_none():
 def test_shades_run_from_what_is_gone_at_once_to_what_stays_through():
     structure = structure_of([page(), page(clock="12:01"), page(clock="12:02")])
     assert lifespan_shades(np.array([0.0, 2 * HOUR, np.nan]), structure)[:2].tolist() == [0.0, 1.0]
+    assert lifespan_shades(np.array([HOUR, 2 * HOUR]), structure).tolist() == [0.0, 1.0]
+    assert lifespan_shades(np.array([2 * HOUR, np.nan]), structure)[:1].tolist() == [1.0]
     once = structure_of([page()])
     assert np.isnan(lifespan_shades(np.zeros(2), once)).all()
 
 
 def test_a_page_without_rows_has_no_blocks():
     assert found(structure_of([])) == {}
-    assert len(block_contents(block_outline(structure_of([None]), NAMES)).block) == 0
-    nothing = row_lifespans(block_outline(structure_of([]), NAMES), dom_of(page()))
-    assert np.isnan(nothing).all()
+    assert len(block_contents(block_outline(structure_of([None]))).block) == 0
+    assert (rows_of_blocks(block_outline(structure_of([])), dom_of(page())) == -1).all()
 
 
 def test_a_text_nested_a_hundred_thousand_deep_is_one_block():
     series = deep_series()
-    listed = block_outline(dom_history(series, look_timeline(series)), frozenset({"div"}))
+    listed = block_outline(element_history(series, look_timeline(series), frozenset({"div"})))
     assert len(listed) == 1
     assert listed.table["changes"].tolist() == [2]

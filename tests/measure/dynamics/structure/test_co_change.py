@@ -4,16 +4,14 @@ from freshet.measure.dynamics.structure.co_change import (
     co_changing_blocks,
     co_changing_paths,
 )
-from freshet.measure.dynamics.structure.content_runs import content_runs
-from freshet.measure.dynamics.structure.dom_history import DomHistory
-from tests.measure.dynamics.structure.trees import HOUR, spell, spelled, structure_of
+from freshet.measure.dynamics.structure.element_history import ElementHistory
+from tests.measure.dynamics.structure.trees import HOUR, elements_of
 
 STILL = "0000000000"
 
 
-def together(structure: DomHistory, least_changes: int = 2) -> tuple[CoChangingPaths, ...]:
-    runs = content_runs(structure.rows, structure.timeline, "node_hash")
-    return co_changing_paths(runs, structure.timeline, least_changes)
+def together(structure: ElementHistory, least_changes: int = 2) -> tuple[CoChangingPaths, ...]:
+    return co_changing_paths(structure.elements, structure.timeline, least_changes)
 
 
 def groups(least_changes: int = 2, **texts: str) -> list[tuple[set[str], list[float]]]:
@@ -26,8 +24,8 @@ def groups(least_changes: int = 2, **texts: str) -> list[tuple[set[str], list[fl
         }
         for texts_at_look in zip(*texts.values(), strict=True)
     ]
-    structure = structure_of(versions)
-    names = {number: path[1] for path, number in spelled(structure).items()}
+    structure = elements_of(versions)
+    names = [structure.spell_path(path)[1] for path in range(len(structure.paths))]
     groups_found = together(structure, least_changes)
     return [
         (
@@ -70,7 +68,7 @@ def test_other_text_after_an_absence_is_no_change_that_was_seen():
 
 
 def test_a_page_without_rows_has_no_groups():
-    assert together(structure_of([])) == ()
+    assert together(elements_of([])) == ()
 
 
 def test_blocks_whose_text_is_in_what_they_hold_are_bound_too():
@@ -84,8 +82,8 @@ def test_blocks_whose_text_is_in_what_they_hold_are_bound_too():
         }
         for first_text, second_text in zip("0011112222", "aabbbbcccc", strict=True)
     ]
-    groups_found = block_outline(structure_of(versions), {"ul", "li", "p"})
-    paths = [block.path for block in blocks_of_outline(groups_found, spell)]
+    groups_found = block_outline(elements_of(versions, {"ul", "li", "p"}))
+    paths = [block.path for block in blocks_of_outline(groups_found)]
     [bound] = co_changing_blocks(groups_found)
     assert {paths[index] for index in bound.blocks} == {"/ul[0]/li[0]", "/p[0]"}
     assert (bound.times / HOUR).tolist() == [2.0, 6.0]

@@ -93,19 +93,6 @@ def test_looks_at_the_same_moment_are_all_kept_and_none_lasts():
     assert grid_timeline(series).versions.tolist() == [1]
 
 
-def test_too_many_rows_are_thinned_evenly_and_that_is_said():
-    versions = [{"/a[0]": str(version), "/a[0]/b[0]": "x"} for version in range(100)]
-    series = history(versions)
-    structure = dom_history(series, look_timeline(series), max_rows=50)
-    assert structure.left_out_stays == 75
-    assert len(structure.rows) == 50
-    gaps = np.diff(structure.timeline.start) / HOUR
-    assert set(gaps.tolist()) <= {4.0, 5.0}
-    assert structure.timeline.start[0] == 0
-    assert structure.timeline.seconds.sum() == 99 * HOUR
-    assert structure.timeline.looks.sum() == 100
-
-
 def chain(depth: int, text: str) -> DomRows:
     """Return the rows of elements nested in each other, the innermost holding a text."""
     rows = np.arange(depth)

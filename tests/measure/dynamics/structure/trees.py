@@ -1,7 +1,7 @@
 """Versions of a page made by hand: the elements' paths and own texts, in document order."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import xxhash
@@ -9,6 +9,7 @@ import xxhash
 from freshet.core.types import DomRows, HashArray
 from freshet.core.version_series import VersionSeries, build_series
 from freshet.measure.dynamics.structure.dom_history import DomHistory, dom_history, look_timeline
+from freshet.measure.dynamics.structure.element_history import ElementHistory, element_history
 
 HOUR, DAY = 3600.0, 86_400.0
 Tree = Mapping[str, str]
@@ -67,6 +68,14 @@ def structure_of(versions: Sequence[Tree | None], step: float = HOUR) -> DomHist
     """Return the table of versions that were looked at a step apart."""
     series = history(versions, step)
     return dom_history(series, look_timeline(series))
+
+
+def elements_of(
+    versions: Sequence[Tree | None], names: Collection[str] = (), step: float = HOUR
+) -> ElementHistory:
+    """Return the runs of elements, and of blocks with these names, of versions a step apart."""
+    series = history(versions, step)
+    return element_history(series, look_timeline(series), names)
 
 
 def spell(dom: DomRows, row: int) -> str:

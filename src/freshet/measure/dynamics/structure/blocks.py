@@ -1,36 +1,26 @@
-"""The blocks of a page: the smallest elements with text, and their behaviour over time.
+"""The blocks of a page, the smallest elements with text, and their behaviour over time."""
 
-Inline elements belong to the block around them. A block that contains other blocks counts only with
-the text outside these.
-"""
-
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isnan
 
 import numpy as np
 
 from freshet.core.types import DomRows, FloatArray, IndexArray
-from freshet.measure.dynamics.structure.block_moves import block_moves
-from freshet.measure.dynamics.structure.column_table import (
-    ColumnTable,
-    maximum_of,
-    reduce_rows,
-    sort_rows,
-)
-from freshet.measure.dynamics.structure.content_runs import content_runs, path_lifespans
-from freshet.measure.dynamics.structure.dom_history import DomHistory, PathSpeller
-from freshet.measure.kernels.dom_history import (
-    gather_block_texts,
-    mark_descendants,
-    number_values,
-)
+from freshet.measure.dynamics.structure.column_table import ColumnTable
+from freshet.measure.dynamics.structure.content_lifespans import path_lifespans
+from freshet.measure.dynamics.structure.element_history import ElementHistory
 
 MAX_BLOCKS = 1_000
 ALWAYS, OFTEN, MOSTLY = 0.9, 0.2, 0.5
+_BLOCK_COLUMNS = (
+    "full_path", "lifespan", "page_lifespan", "run_length", "texts", "changes", "came", "looks",
+    "latest", "is_constant",
+)  # fmt: skip
 
-TextSampler = Callable[[int, int], str]
-"""Returns the text of a row (second) of a version (first), to describe a block."""
+TextSampler = Callable[[int], str]
+"""Returns the text at a path, given by its hash, to describe a block."""
 
 
 class BlockBehaviour(StrEnum):
@@ -48,21 +38,26 @@ class BlockBehaviour(StrEnum):
 class DomBlock:
     """A block over the history of its page.
 
-    ``lifespan`` is how long its content stays on average (seconds), including the current content;
-    ``moves`` is how many of its changes were content that moved in from a sibling; ``presence`` is
-    the share of looks with the block; ``last_change`` is when its latest content was first seen
-    (epoch seconds), None if it never changed. ``version`` and ``row`` are its latest occurrence.
+    ``lifespan`` is how long a text stays here on average, from its first to its last version, and
+    ``page_lifespan`` how long a text that entered the page here stays on it, wherever it moves
+    (seconds; None where none entered here). ``run_length`` is the mean time from one change to the
+    next. ``texts`` is the number of different texts; ``moves`` is how many changes were content
+    that moved in from a sibling; ``presence`` is the share of looks with the block; ``last_change``
+    is when its latest content was first seen (epoch seconds), None if it never changed.
+    ``is_constant`` says that one text was there from the first look to the last.
     """
 
     path: str
     lifespan: float
+    page_lifespan: float | None
+    run_length: float
+    texts: int
     changes: int
     moves: int
     presence: float
     last_change: float | None
+    is_constant: bool
     behaviour: BlockBehaviour
-    version: int
-    row: int
     sample: str = ""
 
 
@@ -86,85 +81,67 @@ class BlockContents:
 class BlockOutline:
     """The blocks of a page in document order, as columns.
 
-    ``table`` has one row for each block with the columns of ``content_runs.path_lifespans``,
-    ``place`` (its latest row in the history) and ``innermost``; ``runs`` has those of its contents.
+    ``table`` has one row for each block with the columns of ``path_lifespans``, ``came`` (contents
+    that moved in) and ``is_constant``; the runs of the contents are those of ``structure``.
     ``left_out`` counts the blocks beyond the limit, those with the fewest looks.
     """
 
-    structure: DomHistory
+    structure: ElementHistory
     table: ColumnTable
-    runs: ColumnTable
     left_out: int
 
     def __len__(self) -> int:
         return len(self.table)
 
+    @property
+    def runs(self) -> ColumnTable:
+        """Return the runs of the blocks' contents; their column ``block`` is the table's row."""
+        block_of_path = np.full(len(self.structure.paths), -1, np.int32)
+        block_of_path[self.table["full_path"]] = np.arange(len(self.table), dtype=np.int32)
+        blocks = block_of_path[self.structure.blocks["full_path"]]
+        return self.structure.blocks.with_columns(block=blocks).take(blocks >= 0)
 
-def block_outline(
-    structure: DomHistory, block_names: Collection[str], max_blocks: int = MAX_BLOCKS
-) -> BlockOutline:
-    """Return the blocks of a page; ``block_names`` are the elements that start a new line."""
-    rows = _block_rows(structure, block_names)
-    runs = content_runs(rows, structure.timeline, "content")
-    aggregates = {"place": maximum_of("place"), "innermost": maximum_of("innermost")}
-    latest_rows = reduce_rows(sort_rows(rows, "full_path"), ["full_path"], aggregates)
-    table = path_lifespans(runs).with_columns(
-        place=latest_rows["place"], innermost=latest_rows["innermost"]
+
+def block_outline(structure: ElementHistory, max_blocks: int = MAX_BLOCKS) -> BlockOutline:
+    """Return the blocks of a page."""
+    runs, last_stay = structure.blocks, len(structure.timeline) - 1
+    table = path_lifespans(runs, structure.timeline)
+    came = np.bincount(runs["full_path"], runs["came"], minlength=len(structure.paths))
+    table = table.with_columns(
+        came=came[table["full_path"]].astype(np.int64),
+        is_constant=(table["texts"] == 1) & (table["first"] == 0) & (table["last"] == last_stay),
     )
     kept_rows = np.sort(np.argsort(-table["looks"], kind="stable")[:max_blocks])
-    left_out = len(table) - len(kept_rows)
-    order = kept_rows[np.argsort(_document_order(structure, table.take(kept_rows)), kind="stable")]
-    return BlockOutline(structure, table.take(order), runs, left_out)
-
-
-def _block_rows(structure: DomHistory, block_names: Collection[str]) -> ColumnTable:
-    """Return the rows of blocks with text, with their content and whether it moved in."""
-    rows = structure.rows
-    moved = np.zeros(len(rows), np.bool_)
-    moved[block_moves(structure)["place"]] = True
-    mark_descendants(rows["above"], moved)
-    is_block = np.array([name in block_names for name in structure.names] or [False])[rows["tag"]]
-    own_texts, subtree_texts = (
-        structure.texts[rows["node_hash"]],
-        structure.texts[rows["subtree_hash"]],
-    )
-    has_text, innermost, block_text = gather_block_texts(
-        rows["above"], is_block, own_texts, subtree_texts
-    )
-    content = np.empty(int(has_text.sum()), np.int32)
-    number_values(block_text[has_text], content)
-    rows = rows.select("full_path", "version", "place")
-    rows = rows.with_columns(moved=moved, innermost=innermost.astype(np.int32))
-    return rows.take(has_text).with_columns(content=content)
-
-
-def _document_order(structure: DomHistory, table: ColumnTable) -> FloatArray:
-    """Return the position of blocks: their latest row, relative to its version's length."""
-    stays = structure.rows["version"][table["place"]]
-    sizes = np.diff(np.append(structure.stay_starts, len(structure.rows)))[stays]
-    return np.asarray((table["place"] - structure.stay_starts[stays]) / sizes, np.float64)
+    positions = structure.path_table["position"][table["full_path"][kept_rows]]
+    order = kept_rows[np.argsort(positions, kind="stable")]
+    return BlockOutline(structure, table.take(order), len(table) - len(kept_rows))
 
 
 def blocks_of_outline(
-    outline: BlockOutline, path_of: PathSpeller, sampler: TextSampler | None = None
+    outline: BlockOutline, sampler: TextSampler | None = None
 ) -> tuple[DomBlock, ...]:
     """Return the blocks of an outline as values, in document order."""
     structure, table = outline.structure, outline.table
     looks = max(int(structure.timeline.looks.sum()), 1)
-    columns = ("lifespan", "changes", "came", "looks", "latest", "place")
-    rows = zip(*(table[name].tolist() for name in columns), strict=True)
+    rows = zip(*(table[name].tolist() for name in _BLOCK_COLUMNS), strict=True)
     blocks = []
-    for lifespan, changes, moves_in, looks_with_block, latest, row_index in rows:
-        dom, row = structure.locate(row_index)
-        version = int(structure.timeline.versions[structure.rows["version"][row_index]])
-        changed = float(structure.timeline.start[latest]) if changes else None
-        text = sampler(version, row) if sampler else ""
+    for path, lifespan, page_lifespan, run_length, texts, changes, came, seen, latest, same in rows:
         blocks.append(
             DomBlock(
-                path_of(dom, row), lifespan, changes, moves_in, looks_with_block / looks, changed,
-                classify_behaviour(changes, moves_in, looks_with_block), version, row, text,
+                path=structure.spell_path(path),
+                lifespan=lifespan,
+                page_lifespan=None if isnan(page_lifespan) else page_lifespan,
+                run_length=run_length,
+                texts=texts,
+                changes=changes,
+                moves=came,
+                presence=seen / looks,
+                last_change=float(structure.timeline.start[latest]) if changes else None,
+                is_constant=same,
+                behaviour=classify_behaviour(changes, came, seen),
+                sample=sampler(int(structure.paths[path])) if sampler else "",
             )
-        )  # fmt: skip
+        )
     return tuple(blocks)
 
 
@@ -186,41 +163,39 @@ def classify_behaviour(changes: int, moved: int, looks: int) -> BlockBehaviour:
 
 def block_contents(outline: BlockOutline) -> BlockContents:
     """Return the contents of an outline's blocks over time."""
-    timeline, table = outline.structure.timeline, outline.table
-    block_of_path = np.full(len(outline.structure.paths), -1, np.int32)
-    block_of_path[table["full_path"]] = np.arange(len(table), dtype=np.int32)
-    runs = outline.runs.take(block_of_path[outline.runs["full_path"]] >= 0)
+    timeline, runs = outline.structure.timeline, outline.runs
+    known_seconds = np.append(0.0, np.cumsum(timeline.seconds))
     return BlockContents(
-        block_of_path[runs["full_path"]],
+        runs["block"],
         timeline.start[runs["first"]],
         timeline.end[runs["last"]],
-        runs["seconds"],
+        known_seconds[runs["last"] + 1] - known_seconds[runs["first"]],
         (runs["last"] < len(timeline) - 1).astype(np.int32),
     )
 
 
-def row_lifespans(outline: BlockOutline, dom: DomRows) -> FloatArray:
-    """Return the lifespan of content at each row of a version; NaN outside innermost blocks."""
+def rows_of_blocks(outline: BlockOutline, dom: DomRows) -> IndexArray:
+    """Return for each row of a version the row of its innermost block in the table; -1: none."""
     structure, table = outline.structure, outline.table
-    lifespan_of_path = np.full(len(structure.paths) + 1, np.nan)
-    lifespan_of_path[table["full_path"]] = np.where(
-        table["innermost"] == 1, table["lifespan"], np.nan
-    )
-    order = np.argsort(structure.paths)
-    positions = np.searchsorted(structure.paths[order], dom.full_path)
-    paths = np.append(order, len(order))[positions]
-    is_same_path = np.append(structure.paths, np.uint64(0))[paths] == dom.full_path
-    return np.where(is_same_path, lifespan_of_path[paths], np.nan)
+    block_of_path = np.full(len(structure.paths) + 1, -1, np.int32)
+    is_innermost = structure.path_table["innermost"][table["full_path"]] == 1
+    block_of_path[table["full_path"]] = np.where(is_innermost, np.arange(len(table)), -1)
+    paths = np.searchsorted(structure.paths, dom.full_path)
+    is_known = np.append(structure.paths, np.uint64(0))[paths] == dom.full_path
+    return np.where(is_known, block_of_path[paths], -1).astype(np.int32)
 
 
-def lifespan_shades(lifespans: FloatArray, structure: DomHistory) -> FloatArray:
-    """Return lifespans on a log scale from 0 (one step) to 1 (the whole history).
+def lifespan_shades(lifespans: FloatArray, structure: ElementHistory) -> FloatArray:
+    """Return lifespans on a log scale from 0 (the shortest of them) to 1 (the whole history).
 
     All are NaN where the history has no duration.
     """
     timeline = structure.timeline
-    steps = float(timeline.seconds.sum()) / timeline.step
-    if not steps > 0:
+    if not timeline.known_span > 0 or not np.isfinite(lifespans).any():
         return np.full(len(lifespans), np.nan)
-    scaled = np.log1p(lifespans / timeline.step) / np.log1p(steps)
-    return np.asarray(np.clip(scaled, 0.0, 1.0), np.float64)
+    steps = np.log1p(lifespans / timeline.step)
+    shortest = float(np.nanmin(steps))
+    longest = float(np.log1p(timeline.known_span / timeline.step))
+    if shortest >= longest:
+        return np.where(np.isfinite(lifespans), 1.0, np.nan)
+    return np.asarray(np.clip((steps - shortest) / (longest - shortest), 0.0, 1.0), np.float64)

@@ -41,12 +41,13 @@ class CoChangingBlocks:
 
 def co_changing_blocks(outline: BlockOutline) -> tuple[CoChangingBlocks, ...]:
     """Return the groups of blocks that always change together, the largest first."""
-    block_of_path = np.full(len(outline.structure.paths), -1, np.int32)
-    block_of_path[outline.table["full_path"]] = np.arange(len(outline.table), dtype=np.int32)
-    runs = outline.runs.take(block_of_path[outline.runs["full_path"]] >= 0)
+    runs = outline.runs
+    block_of_path = dict(zip(runs["full_path"].tolist(), runs["block"].tolist(), strict=True))
     groups = co_changing_paths(runs, outline.structure.timeline)
     return tuple(
-        CoChangingBlocks(tuple(np.sort(block_of_path[group.paths]).tolist()), group.times)
+        CoChangingBlocks(
+            tuple(sorted(block_of_path[path] for path in group.paths.tolist())), group.times
+        )
         for group in groups
     )
 
@@ -56,7 +57,7 @@ def co_changing_paths(
 ) -> tuple[CoChangingPaths, ...]:
     """Return the groups of paths that always change together, the largest first.
 
-    ``runs`` are those of their content (``content_runs``). Paths that change at every look, or
+    ``runs`` are those of their content (``ElementHistory``). Paths that change at every look, or
     hardly ever, carry no information and are left out. One change of the whole page is no relation,
     hence ``min_changes``.
     """
@@ -84,7 +85,9 @@ def _mark_changes(runs: ColumnTable, timeline: VersionTimeline) -> ColumnTable:
     changed[1:] &= runs["first"][1:] == runs["last"][:-1] + 1
     # The bits are mixed, so that sums of different stays differ.
     marks = mix_bits(np.arange(1, len(timeline) + 1, dtype=np.uint64))
-    return runs.select("full_path", "first", "looks").with_columns(
+    looks = np.append(0, np.cumsum(timeline.looks))
+    return runs.select("full_path", "first").with_columns(
+        looks=(looks[runs["last"] + 1] - looks[runs["first"]]).astype(np.int64),
         mark=np.where(changed, marks[runs["first"]], np.uint64(0)),
         changed=changed.astype(np.int64),
     )

@@ -1,10 +1,10 @@
-"""The DOM rows of many versions of a page in one table (Adar et al. 2009, section 5.1).
+"""The DOM rows of several versions of a page in one table (Adar et al. 2009, section 5.1).
 
 A version here is a *stay*: a time through which the page showed the same version. Unknown times,
 and versions without DOM rows (a PDF), are left out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,23 +21,20 @@ from freshet.measure.kernels.dom_history import (
     number_values,
 )
 
-MAX_ROWS = 3_000_000
 NO_TEXT = 0
-
-PathSpeller = Callable[[DomRows, int], str]
-"""Returns the path of a DOM row: view.dom.full_path, as stages do not import each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionTimeline:
     """The stays of a page in time order.
 
-    A stay is known from ``start`` to ``end`` (epoch seconds) and was observed at ``looks`` points;
-    ``step`` is the grid step, or the typical step of the looks.
+    A stay is known from ``start`` to ``end`` (epoch seconds) and was observed at ``looks`` points,
+    the last of them at ``last_look``; ``step`` is the grid step, or the typical step of the looks.
     """
 
     versions: IndexArray
     start: FloatArray
+    last_look: FloatArray
     end: FloatArray
     looks: IndexArray
     step: float
@@ -50,6 +47,30 @@ class VersionTimeline:
         """Return the known duration of each stay."""
         return self.end - self.start
 
+    @property
+    def known_span(self) -> float:
+        """Return the time from the first look to the last one."""
+        return float(self.last_look[-1] - self.start[0]) if len(self) else 0.0
+
+    def between(self, first: int, end: int) -> "VersionTimeline":
+        """Return the stays from one index up to another, without the latter."""
+        part = slice(first, end)
+        return VersionTimeline(
+            self.versions[part], self.start[part], self.last_look[part], self.end[part],
+            self.looks[part], self.step,
+        )  # fmt: skip
+
+    def every(self, stride: int) -> "VersionTimeline":
+        """Return every so many-th stay, extended to the start of the next one."""
+        stays = np.arange(0, len(self), stride)
+        if stride == 1 or not len(stays):
+            return self
+        ends = np.append(stays[1:], len(self)) - 1
+        return VersionTimeline(
+            self.versions[stays], self.start[stays], self.last_look[ends], self.end[ends],
+            np.add.reduceat(self.looks, stays), self.step,
+        )  # fmt: skip
+
     def stay_at(self, moment: float) -> int | None:
         """Return the index of the stay at a time; None where it is unknown."""
         stay = int(np.searchsorted(self.start, moment, side="right")) - 1
@@ -61,20 +82,19 @@ class DomHistory:
     """The DOM rows of all stays of a page.
 
     The columns of ``rows`` are full_path, type_path, node_hash, subtree_hash, version (the stay),
-    parent (the full path of the parent), tag, above and place (the rows of the parent and of the
-    element in the table). Paths, texts and names are numbers in order of appearance; ``paths``,
-    ``texts`` and ``names`` have their values, and text 0 is no text. ``stay_starts`` are the first
-    rows of the stays; ``left_out_stays`` counts the stays left out to limit the table.
+    parent (the full path of the parent), tag, index (among siblings of the same name), above and
+    place (the rows of the parent and of the element in the table). Paths, texts and names are
+    numbers in order of appearance; ``paths``, ``texts`` and ``names`` have their values, and text 0
+    is no text. ``stay_starts`` are the first rows of the stays.
     """
 
     rows: ColumnTable
     stay_starts: PositionArray
     timeline: VersionTimeline
-    doms: tuple[DomRows | None, ...]
+    doms: Sequence[DomRows | None]
     paths: HashArray
     texts: HashArray
     names: tuple[str, ...]
-    left_out_stays: int = 0
 
     def locate(self, row_index: int) -> tuple[DomRows, int]:
         """Return the DOM rows of the version of a table row, and the index in them."""
@@ -102,7 +122,7 @@ def _timeline(
 ) -> VersionTimeline:
     """Join neighbouring times with the same version; each lasts to the next, unless that is far."""
     end_times = np.minimum(np.append(times[1:], times[-1:]), times + MAX_GAP_STEPS * step)
-    has_dom = np.array([dom is not None for dom in series.doms] + [False])
+    has_dom = np.append(series.has_dom, False)
     dom_indices = np.where(
         (versions >= 0) & (versions < len(series.doms)), versions, len(series.doms)
     )
@@ -114,24 +134,18 @@ def _timeline(
     ends = np.append(np.flatnonzero(starts_stay), len(versions))
     ends = ends[np.searchsorted(ends, starts, side="right")]
     return VersionTimeline(
-        versions[starts].astype(np.int32), times[starts], end_times[ends - 1],
+        versions[starts].astype(np.int32), times[starts], times[ends - 1], end_times[ends - 1],
         (ends - starts).astype(np.int32), step,
     )  # fmt: skip
 
 
-def dom_history(
-    series: VersionSeries, timeline: VersionTimeline, max_rows: int = MAX_ROWS
-) -> DomHistory:
-    """Return the DOM rows of every stay as one table, of about ``max_rows`` rows at most."""
-    sizes = np.array([0 if dom is None else len(dom) for dom in series.doms], np.int64)
-    shown_timeline = _thin_stays(timeline, int(sizes[timeline.versions].sum()), max_rows)
-    distinct_versions, version_rows = _in_order_of_appearance(shown_timeline.versions)
+def dom_history(series: VersionSeries, timeline: VersionTimeline) -> DomHistory:
+    """Return the DOM rows of every stay as one table."""
+    distinct_versions, version_rows = _in_order_of_appearance(timeline.versions)
     doms = [dom for version in distinct_versions if (dom := series.doms[version]) is not None]
     distinct_rows, paths, texts, names = _number_columns(doms)
-    first_rows, lengths = (
-        np.cumsum(sizes[distinct_versions]) - sizes[distinct_versions],
-        sizes[distinct_versions][version_rows],
-    )
+    sizes = np.array([len(dom) for dom in doms], np.int64)
+    first_rows, lengths = np.cumsum(sizes) - sizes, sizes[version_rows]
     stay_starts = np.cumsum(lengths) - lengths
     row_indices = np.arange(int(lengths.sum()), dtype=np.int32)
     rows = distinct_rows.take(
@@ -139,12 +153,9 @@ def dom_history(
     )
     shift = np.repeat(stay_starts.astype(np.int32), lengths)
     above = np.where(rows["above"] < 0, np.int32(NO_PARENT), rows["above"] + shift)
-    stays = np.repeat(np.arange(len(shown_timeline), dtype=np.int32), lengths)
+    stays = np.repeat(np.arange(len(timeline), dtype=np.int32), lengths)
     rows = rows.with_columns(version=stays, above=above, place=row_indices)
-    left_out_stays = len(timeline) - len(shown_timeline)
-    return DomHistory(
-        rows, stay_starts, shown_timeline, series.doms, paths, texts, names, left_out_stays
-    )
+    return DomHistory(rows, stay_starts, timeline, series.doms, paths, texts, names)
 
 
 def _in_order_of_appearance(versions: IndexArray) -> tuple[PositionArray, PositionArray]:
@@ -152,19 +163,6 @@ def _in_order_of_appearance(versions: IndexArray) -> tuple[PositionArray, Positi
     distinct, first_indices, inverse = np.unique(versions, return_index=True, return_inverse=True)
     order = np.argsort(first_indices)
     return distinct[order].astype(np.int64), np.argsort(order)[inverse]
-
-
-def _thin_stays(timeline: VersionTimeline, rows: int, max_rows: int) -> VersionTimeline:
-    """Leave out stays evenly where there are too many rows; the stay before is extended."""
-    if rows <= max_rows:
-        return timeline
-    stay_count = max(1, int(len(timeline) * max_rows / rows))
-    stays = np.unique(np.linspace(0, len(timeline) - 1, stay_count).astype(np.int64))
-    ends = np.append(stays[1:], len(timeline))
-    return VersionTimeline(
-        timeline.versions[stays], timeline.start[stays], timeline.end[ends - 1],
-        np.add.reduceat(timeline.looks, stays), timeline.step,
-    )  # fmt: skip
 
 
 def _number_columns(
@@ -190,6 +188,7 @@ def _number_columns(
         "subtree_hash": text_numbers[len(full_paths) + 1 :],
         "parent": _parent_paths(full_paths, above, doms, len(paths)),
         "tag": np.concatenate([np.empty(0, np.int32), *tags]),
+        "index": np.concatenate([np.empty(0, np.int32), *(dom.index for dom in doms)]),
         "above": above,
     })
     return rows, paths, texts, tuple(names)
