@@ -27,7 +27,7 @@ $(READY): pyproject.toml constraints.txt
 	  || { echo "$(PYTHON) is older than 3.11; say make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev --editable '.[charts,learning,parquet]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev --editable '.[charts,learning,parquet,serve]'
 	$(BIN)/freshet compile
 	@touch $(READY)
 

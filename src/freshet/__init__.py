@@ -10,12 +10,14 @@ from freshet.core.numba_cache import choose_cache_folder, user_home
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from freshet.collection.collection import Collection
     from freshet.collection.watch import WatchResult
     from freshet.crawl.fetch_job import CrawlDaySpending
+    from freshet.serve.server import DashboardAddress
 
-__all__ = ["__version__", "crawl", "create", "open", "run", "watch"]
+__all__ = ["__version__", "crawl", "create", "open", "open_dashboard", "run", "watch"]
 
 choose_cache_folder(Path(__file__).parent, user_home(), os.environ)
 
@@ -71,6 +73,19 @@ def watch(
         Path(path), urls, options=options, budget=budget, seconds=seconds, run=crawl_in_process
     )
     return cast("list[WatchResult]", found)
+
+
+def open_dashboard(
+    path: "str | Path", *, host: str = "127.0.0.1", port: int = 0, token: str = ""
+) -> "AbstractContextManager[DashboardAddress]":
+    """Serve the dashboard of a collection in a thread while a ``with`` statement lasts.
+
+    Its value has the URL and the token. Port 0 selects free ports.
+    """
+    server = import_module("freshet.serve.server")
+    options = server.ServerOptions(host, port, token)
+    served = server.serve_dashboard(Path(path), options)
+    return cast("AbstractContextManager[DashboardAddress]", served)
 
 
 def _collections() -> "type[Collection]":

@@ -42,7 +42,7 @@ def draw_page_charts(
     study: PageStudy, folder: Path, file_format: str, progress: ProgressCallback = ignore_progress
 ) -> ChartFiles:
     """Write the charts of one page into a folder, as png, svg, html or json files."""
-    return _write_charts(_page_charts(study), folder, file_format, progress)
+    return _write_charts(page_charts(study), folder, file_format, progress)
 
 
 def draw_collection_charts(
@@ -76,7 +76,8 @@ def _write_charts(
     return ChartFiles(tuple(files), tuple(missing_charts))
 
 
-def _page_charts(study: PageStudy) -> dict[str, ChartMaker]:
+def page_charts(study: PageStudy) -> dict[str, ChartMaker]:
+    """Return the functions that draw the charts of one page, by the names of the charts."""
     url = study.page.url
     return {
         "changes": partial(page_changes_scatter, study.looks, page=url),

@@ -49,6 +49,7 @@ GROUPS: dict[str, tuple[str, dict[str, str]]] = {
             "why": "Explain when and why a page will be visited.",
             "forecast": "Show how likely a page is to have changed at given times.",
             "host": "Show the state of a host; --reopen ends its back-off.",
+            "serve": "Show the collection in a browser, with a JSON API.",
             "status": "Show totals, the daily budget, failing pages and imports.",
             "systemd": "Print a systemd unit that keeps the crawl running.",
             "doctor": "Check the installation and the collection for problems.",

@@ -5,8 +5,9 @@ from math import isnan
 from typing import Any
 
 from freshet.analysis.collection_analysis import CollectionAnalysis
-from freshet.cli.output import print_table, print_text, to_json_value
+from freshet.cli.output import print_table, print_text
 from freshet.core.humanize import count_text, duration_text
+from freshet.core.strict_json import to_json_value
 from freshet.measure.dynamics.structure.survival import SURVIVAL_HORIZONS
 from freshet.measure.statistics.burst_table import BurstInterval
 from freshet.measure.statistics.groups import GroupSummary, GroupTest, Histogram, MeanEstimate

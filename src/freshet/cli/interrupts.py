@@ -4,7 +4,8 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from threading import Event
 from types import FrameType
 
 from freshet.core.errors import StopRequestedError
@@ -38,3 +39,9 @@ def interruptible(advance: ProgressCallback) -> Iterator[ProgressCallback]:
     finally:
         for number, handler in previous_handlers.items():
             signal.signal(number, handler)
+
+
+def wait_for_interrupt() -> None:
+    """Wait until Ctrl-C or SIGTERM."""
+    with suppress(KeyboardInterrupt):
+        Event().wait()

@@ -13,10 +13,10 @@ from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import Any
 
-from freshet.cli.output import to_json_value
 from freshet.cli.terminal import TerminalLogHandler
 from freshet.core.clock import from_epoch
 from freshet.core.redaction import redact_user_info
+from freshet.core.strict_json import to_json_value
 
 ROOT_LOGGER = "freshet"
 STANDARD_ERROR = Path("-")

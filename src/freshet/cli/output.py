@@ -5,10 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import fields, is_dataclass
-from datetime import date, datetime
-from math import isfinite
-from pathlib import Path
+from datetime import datetime
 from time import sleep
 from typing import Any, Protocol
 
@@ -30,6 +27,7 @@ from freshet.cli.terminal import safe_text
 from freshet.core.errors import UsageError
 from freshet.core.local_time import format_to_second
 from freshet.core.redaction import redact_user_info
+from freshet.core.strict_json import to_json_value
 
 MAX_ALIGNED_WIDTH = 60
 MAX_UNBROKEN_WIDTH = 25
@@ -48,33 +46,6 @@ def new_console(**options: Any) -> Console:
 
 console = new_console(highlight=False)
 error_console = new_console(stderr=True, highlight=False, soft_wrap=True)
-
-
-def to_json_value(value: Any) -> Any:
-    """Convert a value to types that JSON supports.
-
-    >>> to_json_value((datetime(2026, 1, 1), b"\\x01"))
-    ['2026-01-01T00:00:00', '01']
-    """
-    if is_dataclass(value) and not isinstance(value, type):
-        return {item.name: to_json_value(getattr(value, item.name)) for item in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): to_json_value(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [to_json_value(item) for item in value]
-    if isinstance(value, bytes):
-        return value.hex()
-    return _scalar(value)
-
-
-def _scalar(value: Any) -> Any:
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, float) and not isfinite(value):
-        return None
-    if isinstance(value, Path):
-        return str(value)
-    return value
 
 
 def print_json(document: Any) -> None:
@@ -175,19 +146,6 @@ def format_cell(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{format_cell(key)}: {format_cell(item)}" for key, item in value.items())
     return safe_text(str(value))
-
-
-def format_size(count: float) -> str:
-    """Return a number of bytes with a unit.
-
-    >>> format_size(999), format_size(1_500_000)
-    ('999 B', '1.5 MB')
-    """
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
 
 
 def refresh_until_interrupted(show: Callable[[], None]) -> None:

@@ -105,3 +105,16 @@ def percent_text_capitalized(share: float) -> str:
     """
     text = percent_text(share)
     return text[0].upper() + text[1:]
+
+
+def format_size(count: float) -> str:
+    """Return a number of bytes with a unit.
+
+    >>> format_size(999), format_size(1_500_000)
+    ('999 B', '1.5 MB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} B" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"

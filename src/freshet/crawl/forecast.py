@@ -12,6 +12,7 @@ from freshet.archive.catalog.posts import ThreadNote
 from freshet.core.clock import to_epoch
 from freshet.core.errors import OwnClassError, UsageError
 from freshet.core.humanize import change_interval_text, count_text, percent_text
+from freshet.core.policy import Policy
 from freshet.core.settings import Settings
 from freshet.core.tables import DAY_SECONDS, PageIdArray, PolicyExplanation, SharedEventReport
 from freshet.core.types import FloatArray, Page, Visit
@@ -33,6 +34,7 @@ from freshet.crawl.threads.post_model import choose_post_model
 from freshet.record.collection_reader import CollectionReader
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.kernels.change_processes import regular_survival
+from freshet.schedule.links.link_policy import LinkPolicy
 from freshet.schedule.mixture.guarded_policy import GuardedPolicy
 from freshet.schedule.policies import FORECASTING_POLICIES
 
@@ -41,6 +43,8 @@ TOMORROW_DAYS = 1.0
 FEW_LOOKS = 4
 DEFAULT_FORECAST_POLICY = "bayes-freshness"
 LINK_OBJECTIVE = "links"
+
+ForecastingPolicy = BayesPolicy | GuardedPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +207,7 @@ class PageForecast:
 
 def forecast(collection: CollectionReader, page: Page) -> PageForecast:
     """Return the forecast of a live page."""
-    if page.source:
-        raise UsageError(
-            f"{page.url} is a history imported from {page.source}; "
-            f"only live pages have forecasts: 'freshet add {page.url}' makes it one"
-        )
+    live_only([page])
     return forecasts(collection, [page], collection.clock.now())[0]
 
 
@@ -215,26 +215,55 @@ def expected_links(
     collection: CollectionReader, pages: Sequence[Page], by: datetime
 ) -> list[float]:
     """Return how many never-seen links a look at each live page is expected to find at a time."""
-    if any(page.source for page in pages):
-        raise UsageError("only live pages have forecasts; 'freshet add' makes a page live")
+    live_only(pages)
     now = collection.clock.now()
     horizons = np.array([max(0.0, (by - now) / timedelta(days=1))])
     expected = forecast_links(collection, [page.id for page in pages], now, horizons)
     return [row[0] for row in expected.new_links.tolist()]
 
 
+def live_only(pages: Sequence[Page]) -> None:
+    """Raise UsageError if one of the pages is imported, so that it has no forecast."""
+    for page in pages:
+        if page.source:
+            raise UsageError(
+                f"{page.url} is a history imported from {page.source}; "
+                f"only live pages have forecasts: 'freshet add {page.url}' makes it one"
+            )
+
+
+def forecast_policy(
+    collection: CollectionReader, now: datetime, *, planning_policy: Policy | None = None
+) -> ForecastingPolicy:
+    """Return the fitted policy that forecasts come from.
+
+    ``planning_policy``, the fitted policy of a plan, is used if it makes forecasts.
+    """
+    settings = _with_forecasting_policy(collection.settings)
+    if settings is collection.settings and planning_policy is not None:
+        policy = planning_policy
+    else:
+        policy = build_fitted_policy(collection.catalog, settings, now=now)
+    if not isinstance(policy, BayesPolicy | GuardedPolicy):
+        raise TypeError(f"{policy.name} makes no forecasts")
+    return policy
+
+
 def forecasts(
-    collection: CollectionReader, pages: Sequence[Page], now: datetime
+    collection: CollectionReader,
+    pages: Sequence[Page],
+    now: datetime,
+    *,
+    policy: ForecastingPolicy | None = None,
+    link_policy: LinkPolicy | None = None,
 ) -> list[PageForecast]:
     """Return the forecasts of live pages, by the learned model if the collection has one.
 
     A model is used only if it is valid, was better than the default forecast when it was learned,
-    and no crawl has found it worse since.
+    and no crawl has found it worse since. ``policy`` and ``link_policy`` are those of
+    ``forecast_policy`` and ``link_forecast_policy``, if they were built before.
     """
-    catalog = collection.catalog
-    policy = build_fitted_policy(catalog, _with_forecasting_policy(collection.settings), now=now)
-    if not isinstance(policy, BayesPolicy | GuardedPolicy):
-        raise TypeError(f"{policy.name} makes no forecasts")
+    catalog, policy = collection.catalog, policy or forecast_policy(collection, now)
     ids = np.array([page.id for page in pages], np.int64)
     survival = policy.forecast(ids, now, np.array(HORIZONS_DAYS)).survival
     choice = choose_model(collection.models_folder)
@@ -255,7 +284,9 @@ def forecasts(
             survival[row] = np.minimum(survival[row], np.exp(-threads[page].expected_posts))
     last_visits = catalog.last_visits([page.id for page in pages])
     visits = [last_visits[page.id].visit if page.id in last_visits else None for page in pages]
-    links = forecast_links(collection, ids.tolist(), now, np.array(HORIZONS_DAYS))
+    links = forecast_links(
+        collection, ids.tolist(), now, np.array(HORIZONS_DAYS), policy=link_policy
+    )
     plain_forecasts = [
         _with_links(_forecast(page, visit, policy.explain(page.id, now), now, row.tolist()), *rows)
         for page, visit, row, *rows in zip(
@@ -302,7 +333,7 @@ def _with_links(
 
 def _learned_survival(
     learned: LearnedForecast,
-    policy: BayesPolicy | GuardedPolicy,
+    policy: ForecastingPolicy,
     ids: PageIdArray,
     now: datetime,
     survival: FloatArray,

@@ -46,19 +46,30 @@ class ExpectedLinks:
     problem: str = ""
 
 
+def link_forecast_policy(collection: CollectionReader, now: datetime) -> LinkPolicy:
+    """Return the fitted policy that forecasts of new links come from."""
+    settings = replace(collection.settings, policy=LINK_FORECAST_POLICY)
+    policy = build_fitted_policy(collection.catalog, settings, now=now)
+    if not isinstance(policy, LinkPolicy):
+        raise TypeError(f"{policy.name} does not forecast new links")
+    return policy
+
+
 def forecast_links(
-    collection: CollectionReader, page_ids: Sequence[int], now: datetime, horizons: FloatArray
+    collection: CollectionReader,
+    page_ids: Sequence[int],
+    now: datetime,
+    horizons: FloatArray,
+    *,
+    policy: LinkPolicy | None = None,
 ) -> ExpectedLinks:
     """Return the new links that looks at pages are expected to find after horizons in days.
 
     They come from the learned model if it is valid and was better than the policy's own forecast,
-    and than rules that repeat the past, when it was learned.
+    and than rules that repeat the past, when it was learned. ``policy`` is that of
+    ``link_forecast_policy``, if it was built before.
     """
-    catalog = collection.catalog
-    settings = replace(collection.settings, policy=LINK_FORECAST_POLICY)
-    policy = build_fitted_policy(catalog, settings, now=now)
-    if not isinstance(policy, LinkPolicy):
-        raise TypeError(f"{policy.name} does not forecast new links")
+    catalog, policy = collection.catalog, policy or link_forecast_policy(collection, now)
     ids = np.array(page_ids, np.int64)
     new_links, rates = policy.expected_links(ids, now, horizons), policy.link_rates(ids)
     model, problem = choose_link_model(collection.models_folder)

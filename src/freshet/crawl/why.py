@@ -135,31 +135,32 @@ def explain_pages(collection: CollectionStore, pages: Sequence[Page]) -> list[Sc
     """Explain when pages are visited next."""
     preview = CrawlPreview(collection, collection.settings)
     expected = _expected_times(preview, {page.id for page in pages})
-    return [_why(collection, page, preview, expected) for page in pages]
+    return [explain_with_preview(collection, page, preview, expected) for page in pages]
 
 
 @dataclass(frozen=True, slots=True)
-class _ExpectedTimes:
+class ExpectedTimes:
     """The times of the next visits of some pages, and the time up to which visits are known."""
 
     by_page: Mapping[int, datetime]
     known_until: datetime
 
 
-def _expected_times(preview: CrawlPreview, pages: set[int]) -> _ExpectedTimes:
+def _expected_times(preview: CrawlPreview, pages: set[int]) -> ExpectedTimes:
     """Return when pages would be visited next, those that the plan of the day has."""
     expected_times: dict[int, datetime] = {}
     for count, visit in enumerate(preview.visits(), 1):
         if visit.page.id in pages:
             expected_times[visit.page.id] = visit.expected
         if len(expected_times) == len(pages) or count == MAX_PREVIEWED_VISITS:
-            return _ExpectedTimes(expected_times, visit.expected)
-    return _ExpectedTimes(expected_times, preview.now + HORIZON)
+            return ExpectedTimes(expected_times, visit.expected)
+    return ExpectedTimes(expected_times, preview.now + HORIZON)
 
 
-def _why(
-    collection: CollectionStore, page: Page, preview: CrawlPreview, expected: _ExpectedTimes
-) -> ScheduleExplanation:  # fmt: skip
+def explain_with_preview(
+    collection: CollectionStore, page: Page, preview: CrawlPreview, expected: ExpectedTimes
+) -> ScheduleExplanation:
+    """Explain when a page is visited next, given the preview of a crawl and its visits."""
     settings = collection.settings
     state = _host_state(collection, page)
     host = summarise_host(state, settings.politeness, preview.now)

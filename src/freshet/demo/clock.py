@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from freshet.core.clock import FixedClock, ScaledClock
+from freshet.core.clock import Clock, FixedClock, ScaledClock
 
 
 class DeferredClock:
@@ -27,3 +27,20 @@ class DeferredClock:
         if self._running is None:
             return FixedClock(self.start).seconds_until(moment) / self.speed
         return self._running.seconds_until(moment)
+
+
+class BoundedClock:
+    """A clock that runs as another one does, and stands still at the end of the simulated time."""
+
+    def __init__(self, clock: Clock, end: datetime) -> None:
+        self._clock = clock
+        self._end = end
+        self.speed = clock.speed
+
+    def now(self) -> datetime:
+        """Return the time of the other clock, at most the end."""
+        return min(self._clock.now(), self._end)
+
+    def seconds_until(self, moment: datetime) -> float:
+        """Return the real seconds until the other clock shows a time."""
+        return self._clock.seconds_until(moment)

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from freshet.core.budget import Budget
-from freshet.core.clock import monotonic_seconds
+from freshet.core.clock import Clock, monotonic_seconds
 from freshet.core.policy import Policy
 from freshet.crawl.live_policy import build_live_policy
-from freshet.demo.clock import DeferredClock
+from freshet.demo.clock import BoundedClock, DeferredClock
 from freshet.demo.demo_collection import DemoCollection, build_collection
 from freshet.demo.hosts import HostResponse, RequestLog, SimulatedHosts
 from freshet.demo.monitor import CrawlMonitor, LiveStatus, StatusListener
@@ -76,6 +76,11 @@ class DemoResult:
 
 
 PreparedListener = Callable[[DemoCollection], None]
+ClockListener = Callable[[Path, Clock], None]
+
+
+def ignore_clock(path: Path, clock: Clock) -> None:
+    """Do nothing with the clock of a demonstration."""
 
 
 def monday_before(now: datetime, days: float) -> datetime:
@@ -95,11 +100,13 @@ def run_demo(
     on_prepared: PreparedListener,
     show: StatusListener,
     page_count: int,
+    on_clock: ClockListener = ignore_clock,
 ) -> DemoResult:
     """Crawl a simulated web until its time is over, or until stopped.
 
-    ``on_prepared`` is called before the crawl starts. ``show`` is called in another thread with the
-    current status, which contains ``page_count`` pages.
+    ``on_prepared`` is called before the crawl starts, then ``on_clock`` with the folder of the
+    collection and a clock that ends with the simulated time. ``show`` is called in another thread
+    with the current status, which contains ``page_count`` pages.
     """
     web = SimulatedWeb(options.seed, options.start, options.days)
     sockets = open_sockets(len(web.hosts), options.port)
@@ -108,6 +115,7 @@ def run_demo(
     on_prepared(demo_collection)
     warm_up(folder / WARM_UP_FOLDER, web)
     clock = DeferredClock(options.start, options.speed)
+    on_clock(demo_collection.path, BoundedClock(clock, options.end))
     hosts = SimulatedHosts(web, clock, origins)
     budget_per_day = options.requests_per_day(demo_collection.size)
     monitor = CrawlMonitor(

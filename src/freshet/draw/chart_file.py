@@ -4,6 +4,7 @@ import json
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from freshet.core.errors import UsageError
 from freshet.draw.chart_library import vl_convert
@@ -70,10 +71,18 @@ def _page(specification: dict[str, object]) -> str:
     embedded = {name: value for name, value in specification.items() if name != "$schema"}
     title = escape(str(embedded.get("description", "Picture")))
     escaped = json.dumps(embedded).replace("<", "\\u003c").replace(">", "\\u003e")
-    return PAGE_TEMPLATE.format(title=title, paper=PAPER, library=_library(), specification=escaped)
+    return PAGE_TEMPLATE.format(
+        title=title, paper=PAPER, library=chart_script(), specification=escaped
+    )
+
+
+def chart_specification(chart: Chart) -> dict[str, Any]:
+    """Return a chart as a Vega-Lite specification."""
+    specification: dict[str, Any] = chart.to_dict()
+    return specification
 
 
 @cache
-def _library() -> str:
-    """Return the JavaScript library that draws charts."""
+def chart_script() -> str:
+    """Return the JavaScript library that draws charts, from the installed package."""
     return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))

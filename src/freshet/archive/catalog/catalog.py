@@ -10,6 +10,7 @@ from freshet.archive.catalog.found_pages import FoundPageTables
 from freshet.archive.catalog.history import HistoryTables
 from freshet.archive.catalog.imports import ImportTables
 from freshet.archive.catalog.links import LinkTables
+from freshet.archive.catalog.listing import ListingTables
 from freshet.archive.catalog.masks import MaskTables
 from freshet.archive.catalog.planning import PlanTables
 from freshet.archive.catalog.schema import VERSION
@@ -26,6 +27,7 @@ class Catalog(
     VisitTables,
     HistoryTables,
     LinkTables,
+    ListingTables,
     TotalTables,
     MaskTables,
     BurstTables,

@@ -181,6 +181,57 @@ class FailingPage(PageTotals):
 
 
 @dataclass(frozen=True, slots=True)
+class PageListEntry:
+    """A page of a sorted list, and the key of its row, after which the list can be continued."""
+
+    page: Page
+    key: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageDay:
+    """The looks at a page on one UTC day, and how many of them found a change."""
+
+    page: int
+    day: date
+    looks: int
+    changes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DayActivity:
+    """The visits of one UTC day, the looks among them, and the changes found."""
+
+    day: date
+    visits: int
+    looks: int
+    changes: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostPages:
+    """A host, and the number of its live pages."""
+
+    host: str
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecentVisit:
+    """A visit as a list of news shows it; ``changed`` is None if nothing was compared."""
+
+    id: int
+    page: int
+    url: str
+    time: datetime
+    outcome: Outcome
+    why: str
+    changed: bool | None
+    words: int | None
+    new_links: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class StoredMask:
     """A version of a page's mask, as plain values that the noise measures understand."""
 

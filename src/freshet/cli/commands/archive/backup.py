@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
-from freshet.cli.output import format_size, print_json, print_text, progress_bar
+from freshet.cli.output import print_json, print_text, progress_bar
 from freshet.collection.backup import back_up
-from freshet.core.humanize import count_text
+from freshet.core.humanize import count_text, format_size
 from freshet.record.collection_store import CollectionStore
 
 app = new_app()

@@ -17,12 +17,12 @@ from freshet.cli.options import (
     YesOption,
     new_app,
 )
-from freshet.cli.output import format_size, print_json, print_text
+from freshet.cli.output import print_json, print_text
 from freshet.cli.page_selection import confirm
 from freshet.collection.prune import PruneSummary
 from freshet.collection.prune import prune as prune_versions
 from freshet.core.errors import UsageError
-from freshet.core.humanize import count_text
+from freshet.core.humanize import count_text, format_size
 from freshet.record.collection_store import CollectionStore
 
 DAYS_BY_UNIT = {"d": 1, "w": 7, "m": 30, "y": 365}

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from freshet.cli.options import JsonOption, new_app
-from freshet.cli.output import format_size, print_json, print_text, progress_bar
+from freshet.cli.output import print_json, print_text, progress_bar
 from freshet.collection.backup import restore as restore_backup
-from freshet.core.humanize import count_text
+from freshet.core.humanize import count_text, format_size
 from freshet.core.local_time import format_to_second
 
 app = new_app()

@@ -10,11 +10,13 @@ taken into account within a second.
 """
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from freshet.cli.dashboard import dashboard_beside
 from freshet.cli.json_log import log_to_file
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, new_app
 from freshet.cli.output import print_json, print_text
@@ -73,6 +75,12 @@ def run(
             metavar="ADDRESS", help="Address for --metrics-port; 0.0.0.0 serves all interfaces."
         ),
     ] = "127.0.0.1",
+    serve: Annotated[
+        bool,
+        typer.Option(
+            "--serve", help="Serve the dashboard to this machine, on port 8640, during the crawl."
+        ),
+    ] = False,
     log_file: Annotated[
         Path | None,
         typer.Option(
@@ -101,7 +109,8 @@ def run(
 
     announce_compiling()
     print_line = discard_text if quiet or as_json else print_text
-    with log_to_file(log_file), planning_for(objective):
+    beside = dashboard_beside(collection, print_line) if serve else nullcontext()
+    with log_to_file(log_file), planning_for(objective), beside:
         counts, today = run_until_stopped(
             collection,
             budget,

@@ -10,16 +10,10 @@ import typer
 
 from freshet.archive.catalog.rows import ImportRecord
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
-from freshet.cli.output import (
-    format_size,
-    print_json,
-    print_table,
-    print_text,
-    refresh_until_interrupted,
-)
+from freshet.cli.output import print_json, print_table, print_text, refresh_until_interrupted
 from freshet.collection.status import CollectionStatus, bad_rows_of_import, collection_status
 from freshet.core.errors import UsageError
-from freshet.core.humanize import count_text
+from freshet.core.humanize import count_text, format_size
 from freshet.core.local_time import format_to_minute
 from freshet.core.types import BadRow
 from freshet.crawl.budget_status import DayBudgetStatus

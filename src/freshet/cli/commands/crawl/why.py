@@ -17,7 +17,8 @@ from freshet.cli.options import (
     PageSourceOption,
     new_app,
 )
-from freshet.cli.output import print_json, print_table, to_json_value
+from freshet.cli.output import print_json, print_table
+from freshet.core.strict_json import to_json_value
 from freshet.crawl.plan import settings_for_objective
 from freshet.crawl.why import explain_page as explain
 from freshet.record.collection_store import CollectionStore

@@ -25,9 +25,10 @@ from freshet.cli.options import (
     PageSourceOption,
     new_app,
 )
-from freshet.cli.output import print_json, print_table, print_text, to_json_value
+from freshet.cli.output import print_json, print_table, print_text
 from freshet.core.bursts import BurstKind, BurstSample
 from freshet.core.humanize import duration_text
+from freshet.core.strict_json import to_json_value
 from freshet.core.tables import DAY_SECONDS
 from freshet.core.types import Change
 from freshet.record.collection_store import CollectionStore

@@ -18,10 +18,10 @@ from freshet.cli.options import (
     YesOption,
     new_app,
 )
-from freshet.cli.output import format_size, print_json, print_text
+from freshet.cli.output import print_json, print_text
 from freshet.cli.page_selection import confirm, select_pages
 from freshet.collection.remove import remove_pages as remove_pages
-from freshet.core.humanize import count_text
+from freshet.core.humanize import count_text, format_size
 from freshet.record.collection_store import CollectionStore
 
 app = new_app()

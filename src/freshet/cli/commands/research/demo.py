@@ -8,7 +8,7 @@ needed. All files are in a temporary folder that is deleted at the end, unless -
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,10 +16,12 @@ from typing import Annotated, Any
 import typer
 
 from freshet.backtest.continuous.crawler import CrawlerScore
+from freshet.cli.dashboard import dashboard_beside
+from freshet.cli.interrupts import wait_for_interrupt
 from freshet.cli.live_view import POLICY_LABELS, max_visible_pages, open_live_view
 from freshet.cli.options import JsonOption, new_app
-from freshet.cli.output import console, print_json, print_table, print_text
-from freshet.core.clock import SystemClock
+from freshet.cli.output import console, print_json, print_table, print_text, print_warning
+from freshet.core.clock import Clock, SystemClock
 from freshet.core.errors import FreshetError, StopRequestedError, UsageError
 from freshet.core.humanize import count_text
 from freshet.core.tables import DAY_SECONDS
@@ -76,6 +78,13 @@ def demo(
         Path | None,
         typer.Option(metavar="DIR", help="Create the collection in this folder and keep it."),
     ] = None,
+    serve: Annotated[
+        bool,
+        typer.Option(
+            "--serve",
+            help="Serve the dashboard on port 8640 during the demo, and then until Ctrl-C.",
+        ),
+    ] = False,
     headless: Annotated[
         bool, typer.Option("--headless", help="Print a line per day instead of the live view.")
     ] = False,
@@ -94,9 +103,15 @@ def demo(
     is_live = console.is_terminal and not (headless or as_json)
     with (
         _working_folder(keep) as folder,
+        ExitStack() as dashboards,
         _choose_view(is_live=is_live, quiet=as_json) as show,
         _explain_early_interrupt(),
     ):
+
+        def serve_collection(path: Path, clock: Clock) -> None:
+            if serve:
+                dashboards.enter_context(dashboard_beside(path, print_warning, clock=clock))
+
         result = run_demo(
             folder,
             options,
@@ -105,8 +120,12 @@ def demo(
             ),
             show=show,
             page_count=max_visible_pages() if is_live else 0,
+            on_clock=serve_collection,
         )
         verdicts = audit(result) if check_guarantees and result.is_complete else []
+        if serve and result.is_complete:
+            print_warning("The demo is over; the dashboard is served until Ctrl-C.")
+            wait_for_interrupt()
     if not result.is_complete:
         if not as_json and result.status.visits:
             _print_scores(result)

@@ -24,14 +24,7 @@ from freshet.backtest.cycle_oracles import CYCLE_ORACLES
 from freshet.cli.commands.research.simulate import parse_share
 from freshet.cli.interrupts import interruptible
 from freshet.cli.options import JsonOption, new_app
-from freshet.cli.output import (
-    print_json,
-    print_table,
-    print_text,
-    print_warning,
-    progress_bar,
-    to_json_value,
-)
+from freshet.cli.output import print_json, print_table, print_text, print_warning, progress_bar
 from freshet.cli.trace_options import (
     CycleCountOption,
     ImputeOption,
@@ -46,6 +39,7 @@ from freshet.cli.trace_options import (
 from freshet.core.errors import StopRequestedError, UsageError
 from freshet.core.humanize import count_text
 from freshet.core.progress import ignore_progress
+from freshet.core.strict_json import to_json_value
 from freshet.engine.local import LocalEngine
 from freshet.formula.variables import FitnessMeasure, WeightClock
 from freshet.learning.evolve.comparison import (

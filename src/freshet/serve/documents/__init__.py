@@ -1,0 +1,1 @@
+"""The documents of the dashboard: what each page shows, read from the collection."""
