@@ -134,6 +134,7 @@ def test_a_default_that_is_tried_again_gets_a_part_of_the_visits_for_some_days()
     assert tried.weights[0] == pytest.approx(TRIAL_SHARE, abs=0.01)
     tried.update(start + TRIAL_DAYS)
     assert tried.weights[0] > 0.9
+    assert tried.sums.sum() == 0.0
 
 
 def test_a_few_looks_of_a_trial_are_no_reason_to_hold_visits_again() -> None:

@@ -161,11 +161,18 @@ class PolicyJudge:
             yield row, name, column
 
     def _end_hold(self, day: float) -> None:
-        """Try the default anew if its hold is over; a clock set back makes nothing longer."""
+        """Try the default anew if its hold is over; a clock set back makes nothing longer.
+
+        After the trial too, evidence is gathered anew: the default's first visits find what was
+        left for months, and would count for weeks.
+        """
         self.held_until = min(self.held_until, day + self.hold_days)
         self.trial_until = min(self.trial_until, day + TRIAL_DAYS)
         if np.isfinite(self.held_until) and day >= self.held_until:
             self.held_until, self.trial_until = -np.inf, day + TRIAL_DAYS
+            self.sums[:] = 0.0
+        if np.isfinite(self.trial_until) and day >= self.trial_until:
+            self.trial_until = -np.inf
             self.sums[:] = 0.0
 
     def _weights(self) -> FloatArray:
