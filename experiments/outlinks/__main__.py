@@ -18,6 +18,8 @@ from experiments.outlinks.charts import draw_charts
 from experiments.outlinks.document import fill_tables
 from experiments.outlinks.expected_figures import (
     EXPECTED,
+    SourceRecord,
+    StoredFigures,
     read_figures,
     save_figures,
     source_record,
@@ -26,9 +28,12 @@ from experiments.outlinks.expected_figures import (
 from experiments.outlinks.experiment import (
     EXPERIMENT_PARTS,
     MODELS,
+    TUNING,
     ExperimentSettings,
+    SourceFeatures,
     run_experiment,
 )
+from experiments.outlinks.finished_stages import FinishedStages, StageRecord
 from experiments.outlinks.generated_world import PAGES, GeneratedWeb, generate_web
 from experiments.outlinks.problems import PARTS, SPLITS, EvaluationPlan
 from experiments.outlinks.recorded_weeks import read_weeks
@@ -40,6 +45,7 @@ from experiments.outlinks.result_tables import (
 )
 from freshet.core.content.outlink_targets import LinkKind, OutlinkTarget
 from freshet.core.content.page_steps import PageSteps
+from freshet.core.errors import UsageError
 
 WORLD, RECORDED = "world", "pages"
 VECTOR_WEEK, LAST_WEEK = 15, 26
@@ -55,13 +61,16 @@ def main() -> None:
 def _run(options: argparse.Namespace) -> None:
     if options.only_document:
         return _fill_document(options)
-    name, steps, settings = open_source(options)
+    # A run of everything keeps no older row.
+    stored = StoredFigures() if options.all else read_figures(options.figures)
     result = ExperimentResult()
-    for stage in stages(settings):
-        result = merge_results(result, run_experiment(name, steps, stage, print_progress))
-        if options.keep:
-            stored = read_figures(options.figures)
-            save_figures(with_result(stored, source_record(name, steps), result), options.figures)
+    for record, stage_result in run_stages(options):
+        result = merge_results(result, stage_result)
+        stored = with_result(stored, record, stage_result)
+        if options.keep and not options.all:
+            save_figures(stored, options.figures)
+    if options.keep:
+        save_figures(stored, options.figures)
     if options.document:
         _fill_document(options)
     description = describe_data(options.data)
@@ -72,11 +81,50 @@ def _run(options: argparse.Namespace) -> None:
     return None
 
 
+def run_stages(options: argparse.Namespace) -> Iterator[tuple[SourceRecord, ExperimentResult]]:
+    """Yield the result of each stage; with ``--all`` finished stages are not run again."""
+    finished = FinishedStages(options.work if options.all else None)
+    for name, steps, settings in open_sources(options):
+        features, source = SourceFeatures(name, steps), source_record(name, steps)
+        for stage in stages(settings):
+            record = StageRecord(
+                source.digest, stage.parts[0], stage.splits[0], settings_text(stage)
+            )
+            result = finished.get(name, record)
+            if result is None:
+                result = run_experiment(features, stage, print_progress)
+                finished.put(name, record, result)
+            yield source, result
+
+
 def stages(settings: ExperimentSettings) -> Iterator[ExperimentSettings]:
     """Yield settings of one part, or one split of the models, each; results are kept after each."""
     for part in settings.parts:
         for split in settings.splits if part == MODELS else settings.splits[:1]:
             yield replace(settings, parts=(part,), splits=(split,))
+
+
+def settings_text(stage: ExperimentSettings) -> str:
+    """Return what a stage was run with, in one line."""
+    plan = stage.plan
+    return (
+        f"weeks {plan.weeks}, rows {plan.max_rows}, parts {plan.page_parts}, seeds {plan.seeds}, "
+        f"targets {[str(target) for target in stage.targets]}, "
+        f"links {[str(kind) for kind in stage.kinds]}"
+        + (f", draws {stage.tuning_draws}" if stage.parts == (TUNING,) else "")
+    )
+
+
+def open_sources(
+    options: argparse.Namespace,
+) -> Iterator[tuple[str, PageSteps, ExperimentSettings]]:
+    """Yield the pages of the run; with ``--all`` the real pages and the world."""
+    if options.all:
+        if options.data is None:
+            raise UsageError("--all runs the real pages too; give their folder with --data DIR")
+        yield open_source(options)
+        options = argparse.Namespace(**(vars(options) | {"data": None}))
+    yield open_source(options)
 
 
 def open_source(options: argparse.Namespace) -> tuple[str, PageSteps, ExperimentSettings]:
@@ -86,7 +134,7 @@ def open_source(options: argparse.Namespace) -> tuple[str, PageSteps, Experiment
     if options.data is None:
         web = GeneratedWeb(options.pages, seed=options.seed)
         plan = EvaluationPlan((web.weeks - 1,), options.max_rows, seeds=seeds)
-        splits = tuple(options.split or SPLITS[:2])
+        splits = tuple(options.split or SPLITS[:1])
         settings = ExperimentSettings(plan, parts, splits)
         return WORLD, generate_web(web), _with_choices(settings, options)
     pages = read_weeks(options.data, options.work).with_vectors(VECTOR_WEEK)
@@ -108,6 +156,11 @@ def _with_choices(settings: ExperimentSettings, options: argparse.Namespace) -> 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
     parser = make_shared_parser("outlinks")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="run the real pages and the world; parts that are finished in WORK are not run again",
+    )
     parser.add_argument(
         "--part", action="append", choices=EXPERIMENT_PARTS, help="run this part; may be repeated"
     )

@@ -21,7 +21,13 @@ from experiments.outlinks.figures import (
     ranking_points,
     static_points,
 )
-from experiments.outlinks.models import COLD, WITH_THRESHOLD, ModelChoice, compared_models
+from experiments.outlinks.models import (
+    COLD,
+    WITH_THRESHOLD,
+    ModelChoice,
+    compared_models,
+    tuned_models,
+)
 from experiments.outlinks.problems import SPLITS, EvaluationPlan, FeatureSource, OutlinkTask
 from experiments.outlinks.result_tables import ExperimentResult, merge_results
 from experiments.outlinks.summaries import (
@@ -34,9 +40,9 @@ from freshet.core.content.outlink_targets import LinkKind, OutlinkTarget
 from freshet.core.content.page_steps import PageSteps
 from freshet.core.types import FloatArray
 
-SUMMARY, MODELS, FIGURES, CRAWL = "summary", "models", "figures", "crawl"
-EXPERIMENT_PARTS = (SUMMARY, MODELS, FIGURES, CRAWL)
-RANKED_SPLIT = "page"
+SUMMARY, MODELS, TUNING, FIGURES, CRAWL = "summary", "models", "tuning", "figures", "crawl"
+EXPERIMENT_PARTS = (SUMMARY, MODELS, TUNING, FIGURES, CRAWL)
+RANKED_SPLIT = TUNED_SPLIT = "page"
 Reporter = Callable[[str], None]
 
 
@@ -50,7 +56,7 @@ class ExperimentSettings:
     targets: tuple[OutlinkTarget, ...] = tuple(OutlinkTarget)
     kinds: tuple[LinkKind, ...] = tuple(LinkKind)
     trace_folder: Path | None = None
-    tuning_draws: int = 0
+    tuning_draws: int = 3
 
 
 @dataclass(slots=True)
@@ -82,10 +88,26 @@ class _WeekOutcomes:
         return sum(map(len, self.scores))
 
 
+class SourceFeatures:
+    """Pages and their features, which are made when they are first asked for."""
+
+    def __init__(self, data: str, steps: PageSteps) -> None:
+        self.data, self.steps = data, steps
+        self._source: FeatureSource | None = None
+
+    def source(self, report: Reporter) -> FeatureSource:
+        """Return the tables of features."""
+        if self._source is None:
+            report(f"{self.data}: related pages and features")
+            self._source = FeatureSource(self.steps)
+        return self._source
+
+
 def run_experiment(
-    data: str, steps: PageSteps, settings: ExperimentSettings, report: Reporter
+    features: SourceFeatures, settings: ExperimentSettings, report: Reporter
 ) -> ExperimentResult:
     """Run the parts that the settings name."""
+    data, steps = features.data, features.steps
     result = ExperimentResult()
     if SUMMARY in settings.parts:
         report(f"{data}: summaries of {steps.page_count} pages")
@@ -99,11 +121,8 @@ def run_experiment(
         folder = settings.trace_folder
         crawls = recorded_crawls(folder) if folder else generated_crawls(data, steps)
         result = replace(result, crawls=tuple(crawls))
-    if not {MODELS, FIGURES} & set(settings.parts):
-        return result
-    report(f"{data}: related pages and features")
-    source = FeatureSource(steps)
     if FIGURES in settings.parts:
+        source = features.source(report)
         report(f"{data}: figures 8 to 13")
         week = settings.plan.weeks[-1]
         points = (
@@ -113,8 +132,24 @@ def run_experiment(
         )
         result = merge_results(result, ExperimentResult(points=points))
     if MODELS in settings.parts:
-        result = merge_results(result, run_models(data, source, settings, report))
+        rows = run_models(data, features.source(report), settings, report)
+        result = merge_results(result, rows)
+    if TUNING in settings.parts:
+        rows = run_tuned_models(data, features.source(report), settings, report)
+        result = merge_results(result, rows)
     return result
+
+
+def run_tuned_models(
+    data: str, source: FeatureSource, settings: ExperimentSettings, report: Reporter
+) -> ExperimentResult:
+    """Run the tuned trees for NL on the split by pages."""
+    rows: list[OutlinkRow] = []
+    for kind, model in product(settings.kinds, tuned_models(settings.tuning_draws)):
+        names = OutlinkTarget.NL, kind, TUNED_SPLIT
+        rows.append(run_model(data, source, settings.plan, names, model)[0])
+        report(f"{data}, {TUNED_SPLIT}, {kind}, nl: {model.name} {model.features}")
+    return ExperimentResult(rows=tuple(rows))
 
 
 def run_models(
@@ -128,7 +163,7 @@ def run_models(
         models = [
             (target, model)
             for target in settings.targets
-            for model in compared_models(target, split, settings.tuning_draws)
+            for model in compared_models(target, split)
         ]
         for target, model in models:
             row, ranking = run_model(data, source, settings.plan, (target, kind, split), model)

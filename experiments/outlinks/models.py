@@ -29,7 +29,7 @@ from freshet.predict.outlinks.tuning import make_learner, tune_learner
 DEFAULT, COLD, TUNED = "default", "default, no history", "extra_trees, tuned"
 WITH_THRESHOLD = ", chosen threshold"
 SLOW_LEARNERS = (TreeLearner.BOOSTED_TREES, TreeLearner.NATURAL_POISSON)
-TUNED_SPLIT = "page"
+TUNED_FEATURES = ("lbla", "all")
 OWN = "own_"
 NO_FEATURES = ""
 DEFAULT_MODELS = {
@@ -165,11 +165,11 @@ def _classified(model: Any, rows: Any) -> Prediction:
     return Prediction(scores, model.predict(rows).astype(int))
 
 
-def compared_models(target: OutlinkTarget, split: str, tuning_draws: int = 0) -> list[ModelChoice]:
+def compared_models(target: OutlinkTarget, split: str) -> list[ModelChoice]:
     """Return the models for a target; LCR is its own history, so it has fewer baselines.
 
     Boosted trees and NGBoost, which are slow, are left out where every quarter of the sites is
-    predicted, and trees are tuned on the split by pages only.
+    predicted.
     """
     rules = list(HistoryRule)
     if target is OutlinkTarget.LCR:
@@ -189,14 +189,23 @@ def compared_models(target: OutlinkTarget, split: str, tuning_draws: int = 0) ->
             ModelChoice(learner.value, features, partial(learner_prediction, learner, features))
             for features in selections
         ]
-    if tuning_draws and target is OutlinkTarget.NL and split == TUNED_SPLIT:
-        tuned = partial(learner_prediction, TreeLearner.EXTRA_TREES, "all", draws=tuning_draws)
-        models.append(ModelChoice(TUNED, "all", tuned))
     default = DefaultPredictor()
     models.append(ModelChoice(DEFAULT, RATES, default.predict))
     if target is OutlinkTarget.NL:
         models.append(ModelChoice(COLD, RATES, partial(default.predict, is_cold=True)))
     return models
+
+
+def tuned_models(draws: int) -> list[ModelChoice]:
+    """Return extremely randomized trees that are tuned alike, with LBLA and with all features."""
+    return [
+        ModelChoice(
+            TUNED,
+            features,
+            partial(learner_prediction, TreeLearner.EXTRA_TREES, features, draws=draws),
+        )
+        for features in TUNED_FEATURES
+    ]
 
 
 LEARNERS: Mapping[OutlinkTarget, Mapping[TreeLearner, tuple[str, ...]]] = {

@@ -29,7 +29,7 @@ from freshet.schedule.page_states import PageStates
 
 POLICY_STATE_NOTE = "state of the policy"
 # Increased whenever a policy learns differently, so that states of before are not used.
-STATE_FORMAT = 10
+STATE_FORMAT = 11
 STATE_INTERVAL = timedelta(hours=2)
 # A policy of more memory is built from its visits; that is about 30,000 pages.
 MAX_STATE_BYTES = 8 << 20

@@ -1,10 +1,18 @@
 """The measures, the splits, the generated world, and the short form of the experiment."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments.outlinks.__main__ import make_parser, open_source, stages
+from experiments.outlinks.__main__ import (
+    make_parser,
+    open_source,
+    open_sources,
+    settings_text,
+    stages,
+)
 from experiments.outlinks.crawls import weekly_trace
 from experiments.outlinks.evaluation import (
     Prediction,
@@ -18,9 +26,12 @@ from experiments.outlinks.evaluation import (
 from experiments.outlinks.experiment import (
     MODELS,
     SUMMARY,
+    TUNING,
     ExperimentSettings,
+    SourceFeatures,
     run_experiment,
 )
+from experiments.outlinks.finished_stages import FinishedStages, StageRecord
 from experiments.outlinks.generated_world import GeneratedWeb, generate_web
 from experiments.outlinks.models import best_threshold
 from experiments.outlinks.problems import SPLITS, EvaluationPlan, targets_of
@@ -28,6 +39,7 @@ from experiments.outlinks.result_tables import ExperimentResult, as_json, merge_
 
 from freshet.core.content.outlink_targets import LinkKind, OutlinkTarget
 from freshet.core.content.page_steps import PageSteps
+from freshet.core.errors import UsageError
 
 ISSUE_KEYS = {
     "model", "features", "target", "links", "split", "f1", "balanced_accuracy", "auc",
@@ -140,7 +152,7 @@ def test_the_short_form_runs_and_its_rows_have_the_agreed_keys() -> None:
         kinds=(LinkKind.INTERNAL,),
     )
     messages: list[str] = []
-    result = run_experiment("world", steps, settings, messages.append)
+    result = run_experiment(SourceFeatures("world", steps), settings, messages.append)
     rows = json.loads(as_json("world", result))["rows"]
     models = {row["model"]: row for row in rows if "model" in row}
     assert set(models["default"]) >= ISSUE_KEYS
@@ -171,3 +183,42 @@ def test_parts_and_splits_are_run_one_by_one() -> None:
         (("models",), ("page",)),
         (("models",), ("host",)),
     ]
+
+
+def test_a_finished_stage_is_used_again_for_the_same_pages_and_settings(
+    steps: PageSteps, tmp_path: Path
+) -> None:
+    settings = ExperimentSettings(EvaluationPlan((9,)), parts=(SUMMARY,), splits=("page",))
+    result = run_experiment(SourceFeatures("world", steps), settings, lambda message: None)
+    finished = FinishedStages(tmp_path)
+    record = StageRecord("d", SUMMARY, "page", settings_text(settings))
+    assert finished.get("world", record) is None
+    finished.put("world", record, result)
+    assert finished.get("world", record) == result
+    assert finished.get("pages", record) is None
+    more_weeks = settings_text(replace(settings, plan=EvaluationPlan((8, 9))))
+    for other in (replace(record, digest="e"), replace(record, settings=more_weeks)):
+        assert finished.get("world", other) is None
+    assert FinishedStages(None).get("world", record) is None
+
+
+def test_the_run_of_everything_needs_the_real_pages() -> None:
+    options = make_parser().parse_args(["--all", "--pages", "50"])
+    with pytest.raises(UsageError, match="give their folder with --data"):
+        next(open_sources(options))
+
+
+def test_trees_are_tuned_alike_with_lbla_and_with_all_features() -> None:
+    steps = generate_web(GeneratedWeb(300))
+    settings = ExperimentSettings(
+        EvaluationPlan((9,), max_rows=90),
+        parts=(TUNING,),
+        kinds=(LinkKind.INTERNAL,),
+        tuning_draws=1,
+    )
+    result = run_experiment(SourceFeatures("world", steps), settings, lambda message: None)
+    assert [(row.model, row.features) for row in result.rows] == [
+        ("extra_trees, tuned", "lbla"),
+        ("extra_trees, tuned", "all"),
+    ]
+    assert all(row.spearman is not None and row.spearman > 0.3 for row in result.rows)

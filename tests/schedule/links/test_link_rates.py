@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from freshet.core.clock import to_epoch
 from freshet.schedule.links.link_rates import (
@@ -10,6 +11,7 @@ from freshet.schedule.links.link_rates import (
     credibility_days,
     expected_links,
 )
+from freshet.schedule.links.prior_comparison import PRIOR_WEIGHTS, PriorComparison
 from tests.schedule.links.link_samples import DAY, START, link_policy, look
 
 MINUTE = 1 / 1_440
@@ -143,3 +145,39 @@ def test_looks_within_a_minute_count_for_their_true_time() -> None:
     for number in range(101):
         policy.learn(look([0], 1 + number / 6 * MINUTE, [number % 10 == 0]))
     assert 30 < rates_of(policy, [0])[0] / 24 < 45
+
+
+def learnt_prior_days(counts: NDArray[np.int64]) -> float:
+    """Return the weight of the prior after looks every day; a row of counts per day."""
+    policy = link_policy([1] * counts.shape[1])
+    for day, row in enumerate(counts):
+        policy.learn(look(range(counts.shape[1]), day, row.tolist()))
+        policy.rates.fit()
+    return policy.rates.prior_days
+
+
+def test_the_prior_weighs_what_would_have_forecast_the_looks_best() -> None:
+    rng = np.random.default_rng(3)
+    lasting = rng.poisson(np.where(np.arange(60) % 6, 0.01, 30.0), (30, 60))
+    bursts = np.where(rng.random((30, 60)) < 0.02, 30, 0)
+    assert learnt_prior_days(lasting) <= 1.0
+    assert learnt_prior_days(bursts) >= 30.0
+
+
+def test_a_few_heavy_bursts_of_lasting_pages_do_not_hide_that_pages_differ() -> None:
+    rng = np.random.default_rng(4)
+    sizes = np.ceil(np.exp(rng.normal(1.0, 1.5, (30, 60)))).astype(np.int64)
+    counts = np.where(np.arange(60) % 6, 0, sizes)
+    assert learnt_prior_days(counts) <= 1.0
+
+
+def test_few_looks_leave_the_prior_to_the_variances() -> None:
+    comparison = PriorComparison()
+    expected = np.repeat(PRIOR_WEIGHTS[:, None], 999, axis=1)
+    comparison.add(expected, np.full(999, 3.0))
+    assert comparison.best_weight is None
+    comparison.add(expected[:, :1], np.array([3.0]))
+    assert comparison.best_weight == 3.0
+    other = PriorComparison()
+    other.restore(comparison.state())
+    assert other.best_weight == 3.0

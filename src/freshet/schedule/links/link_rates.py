@@ -1,9 +1,10 @@
 """How fast new links appear on pages: a Gamma-Poisson rate per page with an empirical prior.
 
 A page's rate of new links per day has a Gamma distribution whose mean comes from its host, and the
-host's from the collection. How many days of looks the prior counts for is estimated from the
-collection too (Bühlmann and Straub 1970): few if pages differ much from each other, many if the
-counts of one page differ much from look to look. Old evidence fades.
+host's from the collection. How many days of looks the prior counts for is first estimated from the
+variances of the collection (Bühlmann and Straub 1970): few if pages differ much from each other,
+many if the counts of one page differ much from look to look. After a thousand looks it is the
+number that would have forecast them best (prior_comparison). Old evidence fades.
 
 A list page holds only so many links. With room for C links and r new ones a day, each replacing
 another, a look after x days finds C (1 - exp(-r x / C)) of the r x links; the others have come and
@@ -30,6 +31,11 @@ from numpy.typing import NDArray
 from freshet.core.types import FloatArray
 from freshet.schedule.columns import ColumnSpec
 from freshet.schedule.links.link_looks import LinkLooks
+from freshet.schedule.links.prior_comparison import (
+    PRIOR_WEIGHTS,
+    LinkEvidence,
+    PriorComparison,
+)
 from freshet.schedule.page_states import PageStates
 
 LINK_RATE_COLUMNS: Mapping[str, ColumnSpec] = {
@@ -71,11 +77,14 @@ class LinkRates:
         self._page_states = page_states
         self.collection_rate = INITIAL_RATE
         self.prior_days = INITIAL_PRIOR_DAYS
-        self._host_rates: FloatArray = np.empty(0)
+        self._host_sums: FloatArray = np.empty(0)
+        self._host_days: FloatArray = np.empty(0)
+        self._comparison = PriorComparison()
 
     def learn(self, link_looks: LinkLooks) -> None:
         """Learn from looks, in which no page occurs twice."""
         known = link_looks[~np.isnan(link_looks.new_links)]
+        self._compare_priors(known)
         rows, counts, days = known.looks.rows, known.new_links, known.looks.gap_days
         states = self._page_states
         is_quick = days <= QUICK_GAP_DAYS
@@ -113,18 +122,46 @@ class LinkRates:
         prior_days = self.prior_days
         rate = (float(sums.sum()) + prior_days * INITIAL_RATE) / (total_days + prior_days)
         self.collection_rate = rate
-        self.prior_days = credibility_days(sums, days, squares, looks)
+        best_days = self._comparison.best_weight
+        self.prior_days = best_days or credibility_days(sums, days, squares, looks)
         hosts, host_count = states.host[is_usable], len(states.hosts)
-        host_sums = np.bincount(hosts, sums, host_count)
-        host_days = np.bincount(hosts, days, host_count)
-        self._host_rates = (host_sums + self.prior_days * rate) / (host_days + self.prior_days)
+        self._host_sums = np.bincount(hosts, sums, host_count).astype(np.float64)
+        self._host_days = np.bincount(hosts, days, host_count).astype(np.float64)
+
+    def _compare_priors(self, link_looks: LinkLooks) -> None:
+        """Compare weights of the prior at looks, before they are learnt from.
+
+        Looks at rotating links, or within minutes, say nothing about it.
+        """
+        is_compared = link_looks.looks.gap_days > QUICK_GAP_DAYS
+        is_compared &= ~self._are_rotating(link_looks.looks.rows)
+        if not len(self._host_sums) or not is_compared.any():
+            return
+        compared = link_looks[is_compared]
+        rows = compared.looks.rows
+        evidence = LinkEvidence(
+            *self.evidence(rows),
+            *self._host_evidence(rows),
+            np.minimum(self._mean_gaps(rows), 1.0),
+        )
+        rates = evidence.rates(PRIOR_WEIGHTS, self.collection_rate)
+        expected = expected_links(rates, self.capacities(rows), compared.looks.gap_days)
+        self._comparison.add(expected, compared.new_links)
+
+    def _host_evidence(self, rows: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+        """Return the new links and days of each page's host; 0 of hosts that came later."""
+        host_count, known = len(self._page_states.hosts), len(self._host_sums)
+        sums, days = np.zeros(host_count), np.zeros(host_count)
+        sums[:known], days[:known] = self._host_sums, self._host_days
+        hosts = self._page_states.host[rows]
+        return sums[hosts], days[hosts]
 
     def prior_rates(self, rows: NDArray[Any]) -> FloatArray:
         """Return the new links per day that pages of the same host have on average."""
-        hosts = self._page_states.host[rows]
-        rates = np.full(len(self._page_states.hosts), self.collection_rate)
-        rates[: len(self._host_rates)] = self._host_rates
-        prior_rates: FloatArray = rates[hosts]
+        sums, days = self._host_evidence(rows)
+        prior_rates: FloatArray = (sums + self.prior_days * self.collection_rate) / (
+            days + self.prior_days
+        )
         return prior_rates
 
     def evidence(
@@ -224,14 +261,18 @@ class LinkRates:
         return {
             "collection_rate": self.collection_rate,
             "prior_days": self.prior_days,
-            "host_rates": self._host_rates.copy(),
+            "host_sums": self._host_sums.copy(),
+            "host_days": self._host_days.copy(),
+            **self._comparison.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore a state that ``state`` returned."""
         self.collection_rate = float(state["collection_rate"])
         self.prior_days = float(state["prior_days"])
-        self._host_rates = np.array(state["host_rates"], np.float64)
+        self._host_sums = np.array(state["host_sums"], np.float64)
+        self._host_days = np.array(state["host_days"], np.float64)
+        self._comparison.restore(state)
 
 
 def expected_links(rates: FloatArray, capacities: FloatArray, days: FloatArray) -> FloatArray:
