@@ -167,9 +167,9 @@ class Collection(CollectionStore):
         """Return the visits that would be made next, by default those of a day's budget."""
         return make_plan(self, budget=budget, objective=objective, limit=limit)
 
-    def why(self, page: Page) -> ScheduleExplanation:
+    def why(self, page: Page, *, objective: str = "") -> ScheduleExplanation:
         """Explain when and why a page is visited next."""
-        return explain_page(self, page)
+        return explain_page(self, page, objective=objective)
 
     def host(self, name: str) -> HostReport:
         """Return the state of a host, given by its name or by a URL."""

@@ -21,6 +21,7 @@ from freshet.crawl.follow import FollowStatus, follow_status
 from freshet.crawl.hosts import HostSummary, closed_hosts
 from freshet.crawl.learned_correction import LearnedForecastStatus, current_learned_forecast
 from freshet.crawl.live_policy import policy_name
+from freshet.crawl.plan import objective_origin
 from freshet.crawl.policy_status import (
     ExplorationStatus,
     PolicyStatus,
@@ -37,6 +38,8 @@ MAX_SHOWN_FAILING = 5
 class CollectionStatus:
     """The status of a collection; ``writer`` is the process that writes to the archive now.
 
+    ``objective_origin`` says whose objective it is, if it is not that of the settings.
+
     ``growth`` counts visits by their own day, not by that of an import. ``failing`` counts pages
     whose last visit showed no content, by outcome; ``failing_pages`` are the few that failed last.
     ``followed`` counts the new links that were added as pages, by tag.
@@ -45,6 +48,7 @@ class CollectionStatus:
 
     path: str
     objective: str
+    objective_origin: str
     contact: str
     counts: CollectionCounts
     archive_bytes: int
@@ -69,7 +73,8 @@ def collection_status(collection: CollectionStore, *, days: int) -> CollectionSt
     hosts, politeness = collection.catalog.host_states(), collection.settings.politeness
     return CollectionStatus(
         path=str(collection.path.resolve()),
-        objective=planning_objective(collection.settings),
+        objective=planning_objective(collection.planning_settings()),
+        objective_origin=objective_origin(collection),
         contact=collection.settings.contact,
         counts=collection.catalog.counts(),
         archive_bytes=sum(path.stat().st_size for path in archive_files(collection.archive_folder)),
@@ -92,7 +97,7 @@ def collection_status(collection: CollectionStore, *, days: int) -> CollectionSt
 def _policy_status(collection: CollectionStore) -> PolicyStatus | None:
     """Return the last report of the configured policy; None if the setting cannot be used."""
     try:
-        policy = policy_name(collection.settings)
+        policy = policy_name(collection.planning_settings())
     except UsageError:
         return None
     return policy_status(collection.catalog, policy)

@@ -18,7 +18,7 @@ from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.budget import Budget, RequestPace, next_midnight, utc_day
 from freshet.core.clock import from_epoch, to_epoch
 from freshet.core.policy import Policy, ReportingPolicy
-from freshet.core.settings import Settings, merge_settings, planning_objective
+from freshet.core.settings import Settings, planning_objective
 from freshet.core.tables import HostCaps, PageIdArray
 from freshet.core.types import PageChoice, Plan, PlannedVisit, Visit
 from freshet.crawl.budget_status import current_budget
@@ -47,7 +47,7 @@ def make_plan(
     limit: int | None = None,
 ) -> Plan:
     """Return the visits of the next day in order, at most ``limit`` or a day's budget."""
-    settings = settings_for_objective(collection.settings, objective)
+    settings = collection.planning_settings(objective)
     preview = CrawlPreview(collection, settings, budget=str(budget))
     max_visits = preview.budget if limit is None else limit
     visits = islice(preview.visits(), max_visits)
@@ -81,11 +81,13 @@ def with_scores(visits: Sequence[PlannedVisit]) -> list[PlannedVisit]:
     ]
 
 
-def settings_for_objective(settings: Settings, objective: str) -> Settings:
-    """Return the settings for another objective, if one is given."""
-    if not objective:
-        return settings
-    return merge_settings(settings, {"objective": objective, "policy": ""}, origin="plan")
+def objective_origin(collection: CollectionStore) -> str:
+    """Say whose objective plans use, if it is not that of the settings; else return ''."""
+    setting = planning_objective(collection.settings)
+    if planning_objective(collection.planning_settings()) == setting:
+        return ""
+    crawl = "running" if running_crawl(collection.archive_folder) else "last"
+    return f"of the {crawl} crawl; the setting is {setting}"
 
 
 class CrawlPreview:
@@ -94,6 +96,7 @@ class CrawlPreview:
     def __init__(
         self, collection: CollectionStore, settings: Settings, *, budget: str = ""
     ) -> None:
+        self.settings = settings
         self._catalog = collection.catalog
         self._frontier = Frontier(collection.catalog, settings)
         self._frontier.reload()

@@ -53,6 +53,7 @@ class CrawlSession:
         once: bool = False,
         only: Iterable[int] = (),
     ) -> None:
+        self._collection = collection
         self._clock = collection.clock
         self._catalog = collection.catalog
         self._recorder = recorder
@@ -77,6 +78,8 @@ class CrawlSession:
         """
         now = self._clock.now()
         save_crawl_start(self._catalog, now)
+        if self._follower is not None:
+            self._collection.save_crawl_objective()
         sample_requests = self.jobs.bursts.resume(now)
         if leases := self._catalog.leases():
             self._catalog.write_note(KILLED_CRAWL_NOTE, now.isoformat())

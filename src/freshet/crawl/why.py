@@ -126,14 +126,18 @@ def _objective_text(objective: str) -> str:
     return "without an objective," if objective == NO_OBJECTIVE else f"for {objective}"
 
 
-def explain_page(collection: CollectionStore, page: Page) -> ScheduleExplanation:
-    """Explain when a page is visited next."""
-    return explain_pages(collection, [page])[0]
+def explain_page(
+    collection: CollectionStore, page: Page, *, objective: str = ""
+) -> ScheduleExplanation:
+    """Explain when a page is visited next, by default for the objective of the crawl."""
+    return explain_pages(collection, [page], objective=objective)[0]
 
 
-def explain_pages(collection: CollectionStore, pages: Sequence[Page]) -> list[ScheduleExplanation]:
+def explain_pages(
+    collection: CollectionStore, pages: Sequence[Page], *, objective: str = ""
+) -> list[ScheduleExplanation]:
     """Explain when pages are visited next."""
-    preview = CrawlPreview(collection, collection.settings)
+    preview = CrawlPreview(collection, collection.planning_settings(objective))
     expected = _expected_times(preview, {page.id for page in pages})
     return [explain_with_preview(collection, page, preview, expected) for page in pages]
 
@@ -161,7 +165,7 @@ def explain_with_preview(
     collection: CollectionStore, page: Page, preview: CrawlPreview, expected: ExpectedTimes
 ) -> ScheduleExplanation:
     """Explain when a page is visited next, given the preview of a crawl and its visits."""
-    settings = collection.settings
+    settings = preview.settings
     state = _host_state(collection, page)
     host = summarise_host(state, settings.politeness, preview.now)
     last = collection.catalog.last_visits([page.id]).get(page.id)

@@ -31,9 +31,14 @@ from freshet.core.settings import (
 from freshet.core.types import Page, PageKey
 from freshet.measure.change.own_measure import check_measure
 from freshet.record.collection_reader import CollectionReader, new_page
+from freshet.record.crawl_objective import (
+    crawl_settings,
+    save_crawl_objective,
+    settings_for_objective,
+)
 from freshet.record.record_store import RecordStore
 from freshet.record.recovery import FileRepair, recover_archive
-from freshet.record.writer_lock import ARCHIVE_FOLDER
+from freshet.record.writer_lock import ARCHIVE_FOLDER, running_crawl
 from freshet.view.url import (
     basic_authorization,
     canonical_url,
@@ -113,9 +118,37 @@ class CollectionStore(CollectionReader, CloseOnExit):
         The leases of a crawl that was killed stay for the next crawl, which reports the kill.
         """
         with ArchiveLock(self.archive_folder, clock=self.clock) as lock:
-            recorder = self._recorder(RecordStore(lock, self))
-            self.repairs = recover_archive(self.catalog, self.archive_folder, recorder)
+            settings = self.settings
+            # Records of a killed crawl are read as that crawl would have read them.
+            self.settings = crawl_settings(
+                self.catalog, settings, self._file_settings(), is_running=True
+            )
+            try:
+                recorder = self._recorder(RecordStore(lock, self))
+                self.repairs = recover_archive(self.catalog, self.archive_folder, recorder)
+            finally:
+                self.settings = settings
             yield lock
+
+    def planning_settings(self, objective: str = "") -> Settings:
+        """Return the settings that visits are planned with: for an objective, if one is given.
+
+        Otherwise the objective is that of the running or last crawl.
+        """
+        if objective:
+            return settings_for_objective(self.settings, objective)
+        is_running = bool(running_crawl(self.archive_folder))
+        return crawl_settings(
+            self.catalog, self.settings, self._file_settings(), is_running=is_running
+        )
+
+    def save_crawl_objective(self) -> None:
+        """Save the objective of a crawl that begins, for other commands."""
+        save_crawl_objective(self.catalog, self.settings, self._file_settings())
+
+    def _file_settings(self) -> Settings:
+        """Return the settings of the file alone, without the environment."""
+        return _with_absolute_model(load_settings(self.path / SETTINGS_FILE, {}), self.path)
 
     def _recorder(self, record_store: RecordStore) -> "Recorder":
         from freshet.record.recorder import Recorder

@@ -11,7 +11,7 @@ from freshet.core.clock import FixedClock
 from freshet.core.errors import StopRequestedError
 from freshet.crawl.forecast import forecasts
 from freshet.crawl.live_policy import build_live_policy
-from freshet.crawl.plan import CrawlPreview, settings_for_objective
+from freshet.crawl.plan import CrawlPreview
 from freshet.crawl.threads.post_model import LivePostModel, choose_post_model
 from freshet.learning.post_model.examples import WatchedThread, post_examples
 from freshet.predict.change_model import DEFAULT_FORECAST, LEARNED
@@ -84,7 +84,7 @@ def test_a_collection_learns_its_threads_and_uses_the_model(collection: Collecti
 def test_plan_and_crawl_have_the_curves_of_the_learned_model(collection: Collection) -> None:
     (page, *_) = add_threads(collection)
     collection.learn_posts()
-    settings = settings_for_objective(collection.settings, "timeliness")
+    settings = collection.planning_settings("timeliness")
     live = LivePostModel(collection.models_folder, NOW)
     policies = [
         CrawlPreview(collection, settings).policy,

@@ -13,7 +13,7 @@ import typer
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, JsonOption, new_app
 from freshet.cli.output import print_json, print_table, print_text
 from freshet.core.types import Plan, PlannedVisit
-from freshet.crawl.plan import make_plan as make_plan
+from freshet.crawl.plan import make_plan, objective_origin
 from freshet.record.collection_store import CollectionStore
 
 DEFAULT_LIMIT = 20
@@ -35,8 +35,8 @@ def plan(
         str,
         typer.Option(
             metavar="NAME",
-            help="Objective to plan for: freshness, changes, links or timeliness. Default: the "
-            "setting.",
+            help="Objective to plan for: freshness, changes, links or timeliness. Default: that "
+            "of the running or last crawl, else the setting.",
         ),
     ] = "",
     limit: Annotated[
@@ -51,15 +51,17 @@ def plan(
     """Show the next visits with their time, value and reason."""
     with CollectionStore.open(collection) as store:
         visit_plan = make_plan(store, budget=budget, objective=objective, limit=limit or None)
+        origin = "" if objective else objective_origin(store)
         has_live_pages = next(store.pages(source=""), None) is not None
     if as_json:
         print_json(visit_plan)
     else:
-        _print(visit_plan, has_live_pages=has_live_pages)
+        _print(visit_plan, origin, has_live_pages=has_live_pages)
 
 
-def _print(visit_plan: Plan, *, has_live_pages: bool) -> None:
-    policy = f"objective {visit_plan.objective}   policy {visit_plan.policy}"
+def _print(visit_plan: Plan, origin: str, *, has_live_pages: bool) -> None:
+    objective = f"{visit_plan.objective} ({origin})" if origin else visit_plan.objective
+    policy = f"objective {objective}   policy {visit_plan.policy}"
     print_text(f"{policy}   {visit_plan.budget:,} requests per day")
     if not has_live_pages:
         print_text("There are no live pages; 'freshet add URL' adds one.")

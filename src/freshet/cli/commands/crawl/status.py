@@ -68,7 +68,8 @@ def status(
 def _print(status: CollectionStatus) -> None:
     counts = status.counts
     contact = status.contact or "not set"
-    print_text(f"{status.path}   objective {status.objective}   contact {contact}")
+    origin = f" ({status.objective_origin})" if status.objective_origin else ""
+    print_text(f"{status.path}   objective {status.objective}{origin}   contact {contact}")
     pages = count_text(counts.pages, "page")
     print_text(f"{pages} ({counts.paused:,} paused), {counts.removed:,} removed")
     print_text(

@@ -19,7 +19,6 @@ from freshet.cli.options import (
 )
 from freshet.cli.output import print_json, print_table
 from freshet.core.strict_json import to_json_value
-from freshet.crawl.plan import settings_for_objective
 from freshet.crawl.why import explain_page as explain
 from freshet.record.collection_store import CollectionStore
 
@@ -35,7 +34,7 @@ def why(
         typer.Option(
             metavar="NAME",
             help="Objective to explain the visits for: freshness, changes, links or timeliness. "
-            "Default: the setting.",
+            "Default: that of the running or last crawl, else the setting.",
         ),
     ] = "",
     collection: CollectionOption = DEFAULT_COLLECTION,
@@ -44,8 +43,7 @@ def why(
     """Explain when and why a page will be visited."""
     with CollectionStore.open(collection) as store:
         page = store.page(url, source=source, removed=source is None)
-        store.settings = settings_for_objective(store.settings, objective)
-        report = explain(store, page)
+        report = explain(store, page, objective=objective)
     if as_json:
         explanation = report.explanation
         print_json({
