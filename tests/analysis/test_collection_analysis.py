@@ -1,10 +1,12 @@
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from freshet.analysis import collection_analysis as analysing
+from freshet.analysis.analysis_scope import AnalysisScope
 from freshet.analysis.collection_analysis import analyse_collection
 from freshet.analysis.page_measurement import PageBatchMeasurer, PageMeasurement
 from freshet.analysis.page_study import study_page
@@ -19,6 +21,7 @@ from freshet.measure.statistics.page_summary import PageChangeSummary
 from tests.crawl import test_bursts as crawled
 from tests.record.record_samples import URL, html, make_collection, observe, record
 
+NEWS = AnalysisScope(tag="news")
 HERE = LocalEngine(1)
 PDF = b"%PDF-1.7 \x00\xff binary"
 
@@ -185,7 +188,7 @@ def test_an_empty_collection_has_an_empty_table(tmp_path: Path) -> None:
     assert (analysis.pages, analysis.groups, analysis.total.never_changed) == (0, (), None)
     assert [test.why for test in analysis.tests] == [
         "fewer than two groups have 5 pages with a figure"
-    ] * 2
+    ] * 4
 
 
 def test_several_processes_say_what_one_says(filled: Path) -> None:
@@ -278,7 +281,7 @@ def test_another_choice_of_pages_leaves_what_is_kept(tmp_path: Path) -> None:
         record(collection, site("a.org/", 3, every=1), site("b.org/", 3, every=1))
         collection.tag("news", [next(iter(collection.pages()))])
         complete = analyse_collection(collection, engine=HERE)
-        assert analyse_collection(collection, tag="news", engine=HERE).pages == 1
+        assert analyse_collection(collection, scope=NEWS, engine=HERE).pages == 1
         assert len(list(complete.page_measurements())) == 2
 
 
@@ -407,3 +410,16 @@ def test_ten_thousand_versions_stay_within_bounds(tmp_path: Path) -> None:
     assert measurement.summary.interval_hours == pytest.approx(1.0)
     assert measurement.summary.traits.survival == (1.0,) * 6
     assert measurement.left_out == ""
+
+
+def test_an_analysis_of_a_period_has_its_own_results(tmp_path: Path) -> None:
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, site("a.org", 40, every=1))
+        start = collection.page("https://a.org/").history()[0].visit.time
+        period = (start + timedelta(days=10), start + timedelta(days=19))
+        analysis = collection.analyse(period=period, processes=1)
+        assert [page.summary.looks for page in analysis.page_measurements()] == [10]
+        assert [page.summary.changes for page in analysis.page_measurements()] == [9]
+        whole = collection.analyse(processes=1)
+        assert [page.summary.looks for page in whole.page_measurements()] == [40]
+        assert {test.figure for test in whole.tests} >= {"knot_hours", "knot_dice"}

@@ -1,15 +1,27 @@
 """One page looked at in full, however odd its history, and its pictures."""
 
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from freshet.analysis.analysis_scope import AnalysisPeriod
 from freshet.analysis.charts import ChartFiles, draw_page_charts
 from freshet.analysis.page_study import PageStudy, lifespan_heatmap, study_page
 from freshet.archive.observation import Observation
 from freshet.collection.collection import Collection
 from freshet.core.types import Outcome
-from tests.record.record_samples import CLOCK, URL, WORDS, html, make_collection, observe, record
+from tests.record.record_samples import (
+    CLOCK,
+    START,
+    URL,
+    WORDS,
+    html,
+    make_collection,
+    observe,
+    record,
+)
 
 PDF = b"%PDF-1.7 \x00\xff binary"
 OTHER = "https://example.org/other"
@@ -116,6 +128,39 @@ def test_odd_histories_have_a_defined_answer(
     assert {path.stem for path in written.files} >= stems
     assert len(written.files) + len(written.missing_charts) == len(ALL)
     assert all(reason.startswith("no ") and ": " in reason for reason in written.missing_charts)
+
+
+def test_words_are_compared_with_the_whole_collection_by_default(tmp_path: Path) -> None:
+    with make_collection(tmp_path / "c") as collection:
+        old = [replace(look, source="old") for look in daily(5)]
+        record(collection, [observe(0, html("other"), url=OTHER)], old)
+        page = collection.page(URL, source="old")
+        study = study_page(collection, page)
+        assert not study.has_no_neighbours
+        assert len(page.terms().divergence) == len(study.terms)
+        alone = study_page(collection, page, language_source=True)
+    assert alone.has_no_neighbours
+
+
+def test_a_study_of_a_period_has_its_looks_only(tmp_path: Path) -> None:
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, daily(60))
+        page = collection.page(URL)
+        period = AnalysisPeriod(START + timedelta(days=10), START + timedelta(days=20))
+        study, whole = study_page(collection, page, period=period), study_page(collection, page)
+    assert (study.summary.looks, study.summary.changes) == (11, 10)
+    assert study.summary.first == (START + timedelta(days=10)).timestamp()
+    assert study.curve.hours.max() <= 10 * 24
+    assert whole.summary.looks == 60
+
+
+def test_curves_cover_five_weeks_unless_a_period_is_given(tmp_path: Path) -> None:
+    with make_collection(tmp_path / "c") as collection:
+        record(collection, daily(60))
+        page = collection.page(URL)
+        study = study_page(collection, page)
+        longer = study_page(collection, page, period=AnalysisPeriod(since=START))
+    assert study.curve.hours.max() <= 35 * 24 < longer.curve.hours.max()
 
 
 def test_a_page_alone_in_its_collection_has_nothing_to_be_held_against(tmp_path: Path) -> None:

@@ -111,3 +111,19 @@ def test_words_made_to_collide_are_still_counted(monkeypatch: pytest.MonkeyPatch
     empty = np.empty(0, np.uint64), np.empty(0, np.uint32)
     monkeypatch.setattr(kernels, "count_ids", lambda ids: empty)
     assert as_mapping(count_words("a b a")) == {term_id("a"): 2, term_id("b"): 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("\u2699\ufe0f", []),
+        ("\u2764\ufe0f love", ["love"]),
+        ("#\ufe0f\u20e3", []),
+        ("1\ufe0f\u20e3 a", ["1\ufe0f\u20e3", "a"]),
+        ("\u2764\ufe0f\u200d\U0001f525", []),
+        ("\u845b\U000e0100", ["\u845b\U000e0100"]),
+    ],
+)
+def test_the_variation_selector_of_an_emoji_is_no_word(text: str, words: list[str]) -> None:
+    assert list(split_words(text)) == words
+    assert sorted(count_words(text).hashes.tolist()) == sorted(map(term_id, words))

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from freshet.analysis.analysis_scope import WHOLE_COLLECTION, AnalysisScope
 from freshet.analysis.bursts import collection_burst_table
 from freshet.analysis.figure_collector import FigureCollector, GroupedFigures
 from freshet.analysis.page_groups import GROUPINGS, group_labels, group_sort_key
@@ -68,7 +69,7 @@ class CollectionAnalysis:
     ``page_ids``: all ``pages`` of them, or a sample of very many. A page in several groups, as by
     tags, counts in each. ``left_out_groups`` is the number of groups that are smaller than those in
     the table. ``bursts`` has the shares of pages that change within an hour (Table 2), of pages
-    with bursts; it is empty where the analysis is limited to a tag or a source.
+    with bursts; it is empty where the analysis is limited to a tag, a source or a period.
     """
 
     by: str
@@ -105,21 +106,20 @@ def analyse_collection(
     collection: CollectionStore,
     *,
     by: str = "tld",
-    source: str | None = None,
-    tag: str | None = None,
+    scope: AnalysisScope = WHOLE_COLLECTION,
     engine: LocalEngine | None = None,
     progress: ProgressCallback = ignore_progress,
 ) -> CollectionAnalysis:
-    """Measure all pages, those of a source or those with a tag, and compare their groups."""
+    """Measure the pages and looks in the scope, and compare their groups."""
     if by not in GROUPINGS:
         raise UsageError(f"pages cannot be grouped by {by!r}; choose one of {', '.join(GROUPINGS)}")
-    cache = ResultCache(collection.path / RESULTS_FOLDER / _cache_folder(tag, source), WORK_NAME)
+    cache = ResultCache(collection.path / RESULTS_FOLDER / _cache_folder(scope), WORK_NAME)
     collector, result_files = FigureCollector(), list[Path]()
-    total = _count_pages(collection, tag, source)
+    total = _count_pages(collection, scope)
     batches_in_work: deque[tuple[Path, dict[int, Page]]] = deque()
-    pages_in_batches = _batches(collection, tag, source)
+    pages_in_batches = _batches(collection, scope)
     batches = _batch_columns(pages_in_batches, batches_in_work, cache, collection.catalog)
-    measure = PageBatchMeasurer(str(collection.path.absolute()))
+    measure = PageBatchMeasurer(str(collection.path.absolute()), scope.period)
     for columns in (engine or default_engine()).map(measure, batches, cache=cache):
         path, pages_by_id = batches_in_work.popleft()
         pages = [pages_by_id[page] for page in columns["page"].tolist()]
@@ -129,8 +129,7 @@ def analyse_collection(
         result_files.append(path)
         progress(collector.page_count, max(total, collector.page_count))
     cache.clear(set(result_files))
-    is_limited = tag is not None or source is not None
-    bursts = () if is_limited else collection_burst_table(collection)
+    bursts = () if scope != WHOLE_COLLECTION else collection_burst_table(collection)
     return _analysis(by, collector, result_files, bursts)
 
 
@@ -184,28 +183,28 @@ def _largest_groups(
     )
 
 
-def _cache_folder(tag: str | None, source: str | None) -> str:
-    """Return the cache folder of a tag and a source; each has its own results.
+def _cache_folder(scope: AnalysisScope) -> str:
+    """Return the cache folder of a scope; each has its own results.
 
-    >>> _cache_folder(None, None), _cache_folder("news", None) == _cache_folder(None, "news")
-    ('all', False)
+    >>> _cache_folder(WHOLE_COLLECTION)
+    'all'
+    >>> _cache_folder(AnalysisScope(tag="news")) == _cache_folder(AnalysisScope(source="news"))
+    False
     """
-    if tag is None and source is None:
+    if scope == WHOLE_COLLECTION:
         return ALL_PAGES
-    return blake2b(repr((tag, source)).encode(), digest_size=8).hexdigest()
+    return blake2b(repr(scope).encode(), digest_size=8).hexdigest()
 
 
-def _count_pages(collection: CollectionStore, tag: str | None, source: str | None) -> int:
-    if tag is None and source is None:
+def _count_pages(collection: CollectionStore, scope: AnalysisScope) -> int:
+    if scope.tag is None and scope.source is None:
         return collection.catalog.counts().pages
-    return sum(1 for _ in collection.catalog.pages(tag=tag, source=source))
+    return sum(1 for _ in collection.catalog.pages(tag=scope.tag, source=scope.source))
 
 
-def _batches(
-    collection: CollectionStore, tag: str | None, source: str | None
-) -> Iterator[Sequence[PageTotals]]:
+def _batches(collection: CollectionStore, scope: AnalysisScope) -> Iterator[Sequence[PageTotals]]:
     """Yield pages with their totals by id, in batches."""
-    pages = collection.catalog.pages(tag=tag, source=source)
+    pages = collection.catalog.pages(tag=scope.tag, source=scope.source)
     for _, batch in groupby(collection.catalog.page_totals(pages), _batch_of):
         yield list(batch)
 

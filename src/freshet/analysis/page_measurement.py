@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from freshet.analysis.analysis_scope import WHOLE_HISTORY, AnalysisPeriod
 from freshet.analysis.page_traits import page_traits
 from freshet.analysis.page_versions import read_page_versions
 from freshet.archive.catalog.rows import HistoryRow
@@ -27,7 +28,7 @@ from freshet.record.change_criteria import page_mask
 from freshet.record.collection_store import CollectionStore
 
 # Increased whenever a measure changes, so that cached results of the old one are not used.
-MEASURE_VERSION = 6
+MEASURE_VERSION = 7
 WORK_NAME = f"measure pages {MEASURE_VERSION}, Freshet {__version__}"
 
 
@@ -46,25 +47,30 @@ class PageBatchMeasurer:
     """Measures the pages of a batch, given by its column ``page``, in a collection's folder."""
 
     folder: str
+    period: AnalysisPeriod = WHOLE_HISTORY
 
     def __call__(self, batch: Columns) -> Columns:
         """Return the figures of pages, one row each, and all of their looks for the rates."""
         with CollectionStore.open(Path(self.folder)) as collection:
             pages = collection.catalog.pages_by_id(batch["page"].tolist())
-            measured_pages = [measure_page(collection, pages[page_id]) for page_id in sorted(pages)]
+            measured_pages = [
+                measure_page(collection, pages[page_id], self.period) for page_id in sorted(pages)
+            ]
         return _columns(
             [page_id for page_id, _ in measured_pages], [looks for _, looks in measured_pages]
         )
 
 
-def measure_page(collection: CollectionStore, page: Page) -> tuple[PageMeasurement, LookTable]:
-    """Return the figures of one page without its rate, and its looks."""
-    rows = collection.catalog.history(page.id)
+def measure_page(
+    collection: CollectionStore, page: Page, period: AnalysisPeriod = WHOLE_HISTORY
+) -> tuple[PageMeasurement, LookTable]:
+    """Return the figures of one page in a period without its rate, and its looks."""
+    rows = period.rows(collection.catalog, page.id)
     read_snapshot = partial(collection.snapshots.read, url=page.url)
     mask = page_mask(collection, page)
     versions = read_page_versions(rows, read_snapshot, collection.settings.limits, mask=mask)
     looks = looks_in_history(rows)
-    summary = summarise_page(looks, traits=page_traits(versions, page.url))
+    summary = summarise_page(looks, traits=page_traits(versions, page.url, whole=period.is_limited))
     return PageMeasurement(page.id, _last_kind(rows), summary, versions.missing_note), looks
 
 

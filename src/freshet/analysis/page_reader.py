@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
+from freshet.analysis.analysis_scope import WHOLE_HISTORY, AnalysisPeriod
 from freshet.analysis.page_versions import PageVersions, read_page_versions
 from freshet.core.types import Page, TermCounts, View
 from freshet.measure.dynamics.structure.blocks import (
@@ -23,34 +24,38 @@ from freshet.record.collection_reader import CollectionReader
 from freshet.record.stored_page import read_visit_view
 from freshet.view.tags import BLOCK, tag_meanings
 
-MAX_NEIGHBOURS = 60
+MAX_LANGUAGE_PAGES = 60
 SAMPLE_CHARS = 60
 BLOCK_ELEMENTS = frozenset(name for name, bits in tag_meanings().items() if bits & BLOCK)
 
 
-def read_series(reader: CollectionReader, page: Page, *, dom: bool) -> PageVersions:
-    """Return the looks at a page as a series, with DOM rows if wanted."""
+def read_series(
+    reader: CollectionReader, page: Page, *, dom: bool, period: AnalysisPeriod = WHOLE_HISTORY
+) -> PageVersions:
+    """Return the looks at a page in a period as a series, with DOM rows if wanted."""
     read_snapshot = partial(reader.snapshots.read, url=page.url)
     mask = page_mask(reader, page)
-    rows = reader.catalog.history(page.id)
+    rows = period.rows(reader.catalog, page.id)
     return read_page_versions(rows, read_snapshot, reader.settings.limits, dom=dom, mask=mask)
 
 
-def neighbour_language(reader: CollectionReader, page: Page) -> LanguageModel | None:
-    """Return the language model of a page and its neighbours, from their last versions.
+def collection_language(
+    reader: CollectionReader, page: Page, *, own_source: bool = False
+) -> LanguageModel | None:
+    """Return the language model of the collection, from the last versions of its pages.
 
-    Up to sixty pages of the same source are read, spread over all. None where the page has no
-    neighbour: then divergence is unknown.
+    Up to sixty pages are read, spread over all, or with ``own_source`` over those of the page's
+    source. None where there is no other page: then divergence is unknown.
     """
-    versions = list(_neighbour_terms(reader, page))
+    versions = list(_page_terms(reader, page, page.source if own_source else None))
     return merge_all_languages(map(language_of_version, versions)) if len(versions) > 1 else None
 
 
-def _neighbour_terms(reader: CollectionReader, page: Page) -> Iterator[TermCounts]:
-    """Yield the words of the last version of the page and then of its neighbours."""
-    source_ids = (page_id.id for page_id in reader.catalog.pages(source=page.source))
+def _page_terms(reader: CollectionReader, page: Page, source: str | None) -> Iterator[TermCounts]:
+    """Yield the words of the last version of the page and then of other pages."""
+    source_ids = (page_id.id for page_id in reader.catalog.pages(source=source))
     ids = [page_id for page_id in source_ids if page_id != page.id]
-    step = max(1, -(-len(ids) // MAX_NEIGHBOURS))
+    step = max(1, -(-len(ids) // MAX_LANGUAGE_PAGES))
     wanted = [page.id, *ids[::step]]
     pages = reader.catalog.pages_by_id(wanted)
     looks = reader.catalog.last_looks(wanted)

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freshet.analysis.analysis_scope import WHOLE_HISTORY, AnalysisPeriod
 from freshet.analysis.change_rates import fit_rates
 from freshet.analysis.page_measurement import looks_in_history
 from freshet.analysis.page_reader import (
     blocks_with_text,
-    neighbour_language,
+    collection_language,
     outline_of_versions,
     read_series,
 )
@@ -67,11 +68,25 @@ class PageStudy:
         return [word for word in spellings if word is not None]
 
 
-def study_page(collection: CollectionStore, page: StoredPage) -> PageStudy:
-    """Analyse one page in full."""
-    rows = collection.catalog.history(page.id)
-    versions, looks = read_series(collection, page, dom=True), looks_in_history(rows)
-    language, curve = neighbour_language(collection, page), page_curve(versions.series, page.url)
+def study_page(
+    collection: CollectionStore,
+    page: StoredPage,
+    *,
+    period: AnalysisPeriod = WHOLE_HISTORY,
+    language_source: bool = False,
+) -> PageStudy:
+    """Analyse one page in full, over its whole history or a period of it.
+
+    Words are compared with the whole collection, or with ``language_source`` with the page's own
+    source.
+    """
+    rows = period.rows(collection.catalog, page.id)
+    versions = read_series(collection, page, dom=True, period=period)
+    looks, curve = (
+        looks_in_history(rows),
+        page_curve(versions.series, page.url, whole=period.is_limited),
+    )
+    language = collection_language(collection, page, own_source=language_source)
     terms = term_table(versions.series, language)
     split = split_terms(terms)
     outline = outline_of_versions(versions)
@@ -83,7 +98,7 @@ def study_page(collection: CollectionStore, page: StoredPage) -> PageStudy:
         summary=summarise_page(
             looks,
             rate=_change_rate(collection, page, looks),
-            traits=page_traits(versions, page.url, curve),
+            traits=page_traits(versions, page.url, curve=curve),
         ),
         curve=curve,
         terms=terms,

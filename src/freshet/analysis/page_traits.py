@@ -16,14 +16,22 @@ from freshet.measure.dynamics.structure.survival import (
 )
 from freshet.measure.dynamics.terms.lifespans import word_lifespans
 from freshet.measure.dynamics.terms.term_table import HIGH_STAYING_POWER, LOW_STAYING_POWER
+from freshet.measure.dynamics.time_grid import DAY
 from freshet.measure.statistics.page_summary import PageTraits
+
+CURVE_SECONDS = 35 * DAY
 
 Reasons = tuple[tuple[str, str], ...]
 
 
-def page_traits(versions: PageVersions, url: str, curve: ChangeCurve | None = None) -> PageTraits:
-    """Return the traits of a page; ``curve`` is its change curve if that is known already."""
-    curve = page_curve(versions.series, url) if curve is None else curve
+def page_traits(
+    versions: PageVersions, url: str, *, curve: ChangeCurve | None = None, whole: bool = False
+) -> PageTraits:
+    """Return the traits of a page; ``curve`` is its change curve if that is known already.
+
+    With ``whole`` the curve is that of the whole history and not of its first weeks.
+    """
+    curve = page_curve(versions.series, url, whole=whole) if curve is None else curve
     survival, survival_reasons = _survival(versions)
     stay, go = _staying_power_shares(versions.series)
     word_reasons = () if stay is not None else (("stay", "fewer than two times are known"),)
@@ -31,6 +39,8 @@ def page_traits(versions: PageVersions, url: str, curve: ChangeCurve | None = No
         shape=curve.shape,
         knot_hours=curve.knot.hours if curve.knot else None,
         knot_dice=curve.knot.dice if curve.knot else None,
+        paper_knot_hours=curve.paper_knot.hours if curve.paper_knot else None,
+        paper_knot_dice=curve.paper_knot.dice if curve.paper_knot else None,
         survival=survival.shares if survival else (),
         unbroken_survival=survival.unbroken_shares if survival else (),
         stay=stay,
@@ -39,8 +49,17 @@ def page_traits(versions: PageVersions, url: str, curve: ChangeCurve | None = No
     )
 
 
-def page_curve(series: VersionSeries, url: str) -> ChangeCurve:
-    """Return a page's change curve; its URL seeds the random starts, so it is reproducible."""
+def page_curve(series: VersionSeries, url: str, *, whole: bool = False) -> ChangeCurve:
+    """Return a page's change curve over its first five weeks, as in the paper, or over all.
+
+    Over years a page has no knot that can be compared with another's. The URL seeds the random
+    starts, so the curve is reproducible.
+    """
+    if not whole and len(series):
+        end = int(np.searchsorted(series.times, series.times[0] + CURVE_SECONDS, side="right"))
+        series = VersionSeries(
+            series.times[:end], series.version_indices[:end], series.terms, series.doms
+        )
     return change_curve(series, rng=np.random.default_rng(hash_name(url)))
 
 

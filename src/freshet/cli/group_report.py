@@ -32,7 +32,12 @@ BURST_COLUMNS = (
     "median",
     "one host delay apart",
 )
-FIGURE_NAMES = {"interval_hours": "time between changes", "dice_mean": "Dice given change"}
+FIGURE_NAMES = {
+    "interval_hours": "time between changes",
+    "dice_mean": "Dice given change",
+    "knot_hours": "time of the knot",
+    "knot_dice": "Dice at the knot",
+}
 SIGNIFICANCE_LEVEL = 0.05
 MAX_LISTED_PAIRS = 10
 MANY_HOURS = 10

@@ -147,7 +147,7 @@ def _print_words(study: PageStudy, limit: int) -> None:
         print_table(("", ""), listed, "words, compared with other pages of the collection")
     elif study.has_no_neighbours and len(study.terms):
         print_text("")
-        print_text("Characteristic words are unknown, because the source has no other page.")
+        print_text("Characteristic words are unknown, because there is no other page to compare.")
 
 
 def _print_blocks(study: PageStudy, limit: int) -> None:
@@ -310,6 +310,7 @@ def page_report_document(study: PageStudy) -> dict[str, Any]:
         "curve": {
             "shape": curve.shape,
             "knot": curve.knot,
+            "paper_knot": curve.paper_knot,
             "segments": curve.segments,
             "why": curve.why,
             "step": curve.step,

@@ -1,10 +1,11 @@
 """The collection that ``freshet.open()`` returns, with every operation as a method."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from freshet.analysis.analysis_scope import AnalysisPeriod, AnalysisScope
 from freshet.analysis.collection_analysis import (
     CollectionAnalysis,
     analyse_collection,
@@ -193,14 +194,17 @@ class Collection(CollectionStore):
         *,
         source: str | None = None,
         tag: str | None = None,
+        period: tuple[datetime | None, datetime | None] = (None, None),
         processes: int = 0,
         progress: ProgressCallback = ignore_progress,
     ) -> CollectionAnalysis:
-        """Measure how pages change, and compare their groups, such as top-level domains."""
+        """Measure how pages change, and compare their groups, such as top-level domains.
+
+        ``period`` limits the looks: from the first time to the second, None without a bound.
+        """
         engine = default_engine(processes)
-        return analyse_collection(
-            self, by=by, source=source, tag=tag, engine=engine, progress=progress
-        )
+        scope = AnalysisScope(tag, source, AnalysisPeriod(*period))
+        return analyse_collection(self, by=by, scope=scope, engine=engine, progress=progress)
 
     def learn(
         self, *, estimators: Sequence[str] = (), progress: ProgressCallback = ignore_progress

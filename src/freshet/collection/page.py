@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from freshet.analysis.page_reader import blocks_of_versions, neighbour_language, read_series
+from freshet.analysis.page_reader import blocks_of_versions, collection_language, read_series
 from freshet.analysis.page_traits import page_curve
 from freshet.collection.post_list import PostList, list_posts
 from freshet.core.errors import NotFoundError
@@ -86,7 +86,7 @@ class CollectionPage(StoredPage):
 
     def terms(self) -> TermTable:
         """Return when each word was present, its staying power and its divergence."""
-        return term_table(self.series(), neighbour_language(self._reader, self))
+        return term_table(self.series(), collection_language(self._reader, self))
 
     def blocks(self) -> tuple[DomBlock, ...]:
         """Return the DOM blocks of the page with their lifespans; none if no version has any."""

@@ -7,12 +7,14 @@ import numpy as np
 
 from freshet.core.types import FlagArray
 
-OTHER, WORD, MARK, UNSPACED, APOSTROPHE = range(5)
+OTHER, WORD, MARK, UNSPACED, APOSTROPHE, SELECTOR = range(6)
 
 CODE_POINTS = 0x110000
 # Planes 4 to 13 are unassigned, planes 15 and 16 private; in plane 14 only selectors are marks.
 ASSIGNED = 0x40000
 SELECTORS = range(0xE0100, 0xE01F0)
+# Variation selectors and the enclosing keycap choose the picture of an emoji.
+EMOJI_MARKS = (*range(0xFE00, 0xFE10), 0x20E3)
 
 UNSPACED_RANGES = (
     (0x0E00, 0x0EFF),  # Thai and Lao
@@ -41,6 +43,8 @@ def character_class(char: str) -> int:
     """
     if char == "'":
         return APOSTROPHE
+    if ord(char) in SELECTORS or ord(char) in EMOJI_MARKS:
+        return SELECTOR
     category = unicodedata.category(char)
     if category in _UNSPACED_CATEGORIES and _is_unspaced(ord(char)):
         return UNSPACED
@@ -59,7 +63,8 @@ def class_table() -> FlagArray:
             category in _UNSPACED_CATEGORIES for category in categories[first : last + 1]
         ]
         table[first : last + 1][is_unspaced] = UNSPACED
-    table[SELECTORS.start : SELECTORS.stop] = MARK
+    table[SELECTORS.start : SELECTORS.stop] = SELECTOR
+    table[list(EMOJI_MARKS)] = SELECTOR
     table[ord("'")] = APOSTROPHE
     table.setflags(write=False)
     return table

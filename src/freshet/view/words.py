@@ -4,7 +4,8 @@ A word is a maximal run of letters, marks and digits (Unicode L, M and Nd) after
 An apostrophe between two such characters is part of the word, and U+2019 counts as ``'``, so that
 new quotation marks do not make new words. Every character of the Han, Kana, Thai, Lao and Khmer
 scripts, including their vowel signs and digits, is a word by itself. A mark that belongs to no such
-script (a variation selector, an accent) stays with the character before it.
+script (a variation selector, an accent) stays with the character before it. A variation selector
+after a character that is no part of a word, such as an emoji, is no word.
 """
 
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from freshet.view.character_classes import (
     APOSTROPHE,
     MARK,
     OTHER,
+    SELECTOR,
     UNSPACED,
     WORD,
     character_class,
@@ -54,12 +56,13 @@ def split_words(text: str) -> Iterator[str]:
     word, grows = "", False
     for position, char in enumerate(folded):
         kind = character_class(char)
-        if word and (kind == MARK or (grows and _continues(folded, position))):
+        if word and (kind in (MARK, SELECTOR) or (grows and _continues(folded, position))):
             word += char
             continue
         if word:
             yield word
-        word, grows = ("", False) if kind in (OTHER, APOSTROPHE) else (char, kind != UNSPACED)
+        is_outside = kind in (OTHER, APOSTROPHE, SELECTOR)
+        word, grows = ("", False) if is_outside else (char, kind != UNSPACED)
     if word:
         yield word
 

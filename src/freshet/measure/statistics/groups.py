@@ -20,7 +20,7 @@ from freshet.measure.statistics.rank_tests import holm_correction, kruskal_walli
 MIN_TESTED_PAGES, MAX_PAIRED_GROUPS = 5, 12
 MAX_DEPTH = 5
 NO_GROUP = "none"
-TESTED_FIGURES = ("interval_hours", "dice_mean")
+TESTED_FIGURES = ("interval_hours", "dice_mean", "knot_hours", "knot_dice")
 SHAPES = ("flat", "sloped", "knotted")
 WEB_SCHEMES = ("http://", "https://")
 
@@ -45,7 +45,9 @@ class GroupSummary:
     """How the pages of a group change.
 
     ``compared`` pages have two looks or more; ``never_changed`` is the share of these that never
-    changed. Hours and Dice are means over pages of each page's mean. ``shapes`` are the shares of
+    changed. Hours and Dice are means over pages of each page's mean. Knots are those of the two
+    lines of least squares, and ``paper_knot_hours`` and ``paper_knot_dice`` those of the paper's
+    heuristic. ``shapes`` are the shares of
     flat, sloped and knotted curves among pages that have one. ``survival`` has an entry for each
     horizon of Table 4, and never rises (``mean_survival``); ``unbroken_survival`` is that of
     elements that were never absent.
@@ -60,6 +62,8 @@ class GroupSummary:
     dice: MeanEstimate
     knot_hours: MeanEstimate
     knot_dice: MeanEstimate
+    paper_knot_hours: MeanEstimate
+    paper_knot_dice: MeanEstimate
     curves: int
     shapes: tuple[float, ...]
     survival: tuple[MeanEstimate, ...]
@@ -121,6 +125,8 @@ def summarise_group(name: str, figures: PageFigures) -> GroupSummary:
         dice=_mean(figures.dice_mean),
         knot_hours=_mean(figures.knot_hours),
         knot_dice=_mean(figures.knot_dice),
+        paper_knot_hours=_mean(figures.paper_knot_hours),
+        paper_knot_dice=_mean(figures.paper_knot_dice),
         curves=len(shapes),
         shapes=tuple(float(np.mean(shapes == shape)) for shape in SHAPES) if len(shapes) else (),
         survival=mean_survival(figures.survival),

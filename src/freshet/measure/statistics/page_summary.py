@@ -25,7 +25,9 @@ COUNT_COLUMNS = (
 NUMBER_COLUMNS = (
     *COUNT_COLUMNS, "first", "last", "interval_hours", "expected_hours", "dice_mean", "dice_median",
 )  # fmt: skip
-TRAIT_COLUMNS = ("knot_hours", "knot_dice", "stay", "go")
+TRAIT_COLUMNS = (
+    "knot_hours", "knot_dice", "paper_knot_hours", "paper_knot_dice", "stay", "go",
+)  # fmt: skip
 SURVIVAL_COLUMNS = ("survival", "unbroken_survival")
 OTHER_COLUMNS = ("shape", *SURVIVAL_COLUMNS, "why")
 NO_SURVIVAL = (None,) * 6
@@ -97,6 +99,8 @@ def _mark(change: Change | None, name: str) -> int:
 class PageTraits:
     """Results of the measures of a page's versions; None where unknown, with ``why``.
 
+    The knot is that of the two lines of least squares; ``paper_knot_hours`` and ``paper_knot_dice``
+    are those of the paper's heuristic.
     ``survival`` has the share of elements alive at the six horizons of Table 4, and
     ``unbroken_survival`` the share of those that were never absent. ``stay`` and ``go`` are the
     shares of words of high and of low staying power.
@@ -105,6 +109,8 @@ class PageTraits:
     shape: str | None = None
     knot_hours: float | None = None
     knot_dice: float | None = None
+    paper_knot_hours: float | None = None
+    paper_knot_dice: float | None = None
     survival: tuple[float | None, ...] = ()
     unbroken_survival: tuple[float | None, ...] = ()
     stay: float | None = None
@@ -303,6 +309,8 @@ class PageFigures:
     dice_mean: FloatArray
     knot_hours: FloatArray
     knot_dice: FloatArray
+    paper_knot_hours: FloatArray
+    paper_knot_dice: FloatArray
     shape: NDArray[np.str_]
     survival: FloatArray
     unbroken_survival: FloatArray

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from freshet.core.types import FlagArray, HashArray, TermCountArray
 from freshet.view.case_folding import EXPANDS, JOINS, LOW_BITS, Codes
-from freshet.view.character_classes import APOSTROPHE, MARK, OTHER, UNSPACED, WORD
+from freshet.view.character_classes import APOSTROPHE, MARK, OTHER, SELECTOR, UNSPACED, WORD
 from freshet.view.kernels.markup import mix_bits
 
 SEED = 0x9E37_79B9_7F4A_7C15
@@ -55,7 +55,7 @@ def word_ids(codes: NDArray[np.unsignedinteger], classes: FlagArray) -> HashArra
     word_count, position = 0, 0
     while position < len(codes):
         kind = classes[codes[position]]
-        if kind in (OTHER, APOSTROPHE):
+        if kind in (OTHER, APOSTROPHE, SELECTOR):
             position += 1
             continue
         word_hash = _absorb(_SEED, codes[position])
@@ -100,7 +100,7 @@ def _goes_on(
     kind = classes[codes[position]]
     if kind == WORD:
         return grows
-    if kind == MARK:
+    if kind in (MARK, SELECTOR):
         return True
     if kind != APOSTROPHE or not grows or position + 1 == len(codes):
         return False

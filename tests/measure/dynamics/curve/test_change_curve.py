@@ -87,6 +87,9 @@ def test_a_list_that_moves_on_has_its_knot_where_the_last_is_gone(series_from: M
     assert curve.knot is not None
     assert curve.knot.hours == pytest.approx(np.mean(gone), rel=0.05)
     assert curve.knot.dice == pytest.approx(2 / 3, abs=0.01)
+    assert curve.knot.dice == np.interp(curve.knot.hours, curve.hours, curve.dice)
+    assert curve.paper_knot is not None
+    assert curve.paper_knot.dice == np.interp(curve.paper_knot.hours, curve.hours, curve.dice)
     falling, level = curve.segments
     assert falling.slope == pytest.approx(-1 / 90, rel=0.1)
     assert level.slope == pytest.approx(0, abs=1e-4)

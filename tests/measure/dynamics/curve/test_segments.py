@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.measure.dynamics.curve.segments import (
+    NO_ERROR_RISE,
     crossing,
     fit_line,
     fit_lines_at_knot,
     fit_two_lines,
+    has_two_slopes,
     paper_knot,
 )
 
@@ -116,3 +118,17 @@ def test_the_papers_way_misses_planted_knots_that_the_search_finds() -> None:
         papers += paper is not None and abs(paper / knot - 1) < 0.1
     assert searched == 40
     assert papers < 20
+
+
+def test_in_the_papers_wording_the_knot_stops_where_the_error_first_rises():
+    x = np.arange(20.0)
+    y = np.maximum(1 - x / 20, 0.5)
+    errors = [np.mean((y[: n + 1] - np.polyval(np.polyfit(x[: n + 1], y[: n + 1], 1), x[: n + 1]))
+                      ** 2) for n in range(1, 20)]  # fmt: skip
+    line = np.polyval(np.polyfit(x, y, 1), x)
+    start = int(np.flatnonzero(np.diff(np.sign(y - line)))[0])
+    expected = next(n for n in range(start, 19) if errors[n] > errors[n - 1] + 1e-9)
+    assert paper_knot(x, y, max_error_rise=NO_ERROR_RISE) == expected == 10
+    assert has_two_slopes(x, y, 10.0)
+    assert not has_two_slopes(x, 1 - x / 40, 10.0)
+    assert not has_two_slopes(x, y, 19.0)

@@ -9,15 +9,17 @@ no other files.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from freshet.analysis.analysis_scope import AnalysisPeriod, AnalysisScope
 from freshet.analysis.collection_analysis import analyse_collection
 from freshet.analysis.page_groups import GROUPINGS
-from freshet.analysis.page_study import lifespan_heatmap, study_page
+from freshet.analysis.page_study import PageStudy, lifespan_heatmap, study_page
 from freshet.cli.group_report import group_report_document, print_group_report
 from freshet.cli.interrupts import interruptible
 from freshet.cli.options import (
@@ -33,6 +35,7 @@ from freshet.cli.page_report import page_report_document, print_page_report
 from freshet.core.errors import UsageError
 from freshet.core.files import atomic_output
 from freshet.core.humanize import count_text
+from freshet.core.local_time import assume_local_zone
 from freshet.record.collection_store import CollectionStore
 
 if TYPE_CHECKING:
@@ -49,6 +52,13 @@ class PictureFormat(StrEnum):
     PNG = "png"
     SVG = "svg"
     HTML = "html"
+
+
+class PageLanguage(StrEnum):
+    """Pages with which the words of a page are compared."""
+
+    COLLECTION = "collection"
+    SOURCE = "source"
 
 
 @app.command()
@@ -68,6 +78,21 @@ def analyse(
     ] = "",
     tag: TagOption = "",
     source: SourceFilterOption = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T",
+            help="Analyse looks from this time on, such as 2026-03-01. Default: all; change curves "
+            "then cover the first five weeks of a page.",
+        ),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="T", help="Analyse looks up to this time. Default: all.")
+    ] = None,
+    language: Annotated[
+        PageLanguage,
+        typer.Option(help="Compare words with all pages of the collection, or of the source."),
+    ] = PageLanguage.COLLECTION,
     limit: Annotated[
         int,
         typer.Option(
@@ -94,6 +119,7 @@ def analyse(
     if pictures is not None:
         # Charts are an optional extra: without it, fail before the pages are measured.
         import freshet.analysis.charts  # noqa: F401
+    period = AnalysisPeriod(_parse_time("--since", since), _parse_time("--until", until))
     if url is None:
         _check_groups(by, render)
         _analyse_all(
@@ -101,6 +127,7 @@ def analyse(
             by or DEFAULT_GROUPING,
             tag,
             source,
+            period,
             limit,
             pictures,
             picture_format,
@@ -109,7 +136,24 @@ def analyse(
         return
     if by or tag:
         raise UsageError("a URL cannot be combined with --by or --tag")
-    _analyse_page(collection, url, source, limit, pictures, picture_format, render, as_json)
+    with CollectionStore.open(collection) as store:
+        page = store.page(url, source=source)
+        with progress_bar("reading versions", quiet=as_json):
+            study = study_page(
+                store, page, period=period, language_source=language is PageLanguage.SOURCE
+            )
+            html = lifespan_heatmap(page, study) if render is not None else ""
+    _report_page(study, html, limit, pictures, picture_format, render, as_json)
+
+
+def _parse_time(option: str, text: str | None) -> datetime | None:
+    """Return a time given as text, by default in the local time zone."""
+    if text is None:
+        return None
+    try:
+        return assume_local_zone(datetime.fromisoformat(text))
+    except ValueError:
+        raise UsageError(f"{option} {text!r} is not a time; write it as 2026-03-01T12:00") from None
 
 
 def _check_groups(by: str, render: Path | None) -> None:
@@ -119,21 +163,16 @@ def _check_groups(by: str, render: Path | None) -> None:
         raise UsageError("--render needs the URL of a page")
 
 
-def _analyse_page(
-    folder: Path,
-    url: str,
-    source: str | None,
+def _report_page(
+    study: PageStudy,
+    html: str,
     limit: int,
     pictures: Path | None,
     picture_format: PictureFormat,
     render: Path | None,
     as_json: bool,
 ) -> None:
-    with CollectionStore.open(folder) as store:
-        page = store.page(url, source=source)
-        with progress_bar("reading versions", quiet=as_json):
-            study = study_page(store, page)
-            html = lifespan_heatmap(page, study) if render is not None else ""
+    """Print the report of a page, and write its charts and the coloured page."""
     if not as_json:
         print_page_report(study, limit)
     charts = None
@@ -156,6 +195,7 @@ def _analyse_all(
     by: str,
     tag: str,
     source: str | None,
+    period: AnalysisPeriod,
     limit: int,
     pictures: Path | None,
     picture_format: PictureFormat,
@@ -167,7 +207,10 @@ def _analyse_all(
         interruptible(bar) as report_progress,
     ):
         analysis = analyse_collection(
-            store, by=by, source=source, tag=tag or None, progress=report_progress
+            store,
+            by=by,
+            scope=AnalysisScope(tag or None, source, period),
+            progress=report_progress,
         )
     if not as_json:
         print_group_report(analysis, limit)

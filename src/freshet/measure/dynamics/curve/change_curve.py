@@ -12,7 +12,14 @@ from freshet.measure.dynamics.curve.knot import (
     fit_bend_to_starts,
     mean_steps_to_drift,
 )
-from freshet.measure.dynamics.curve.segments import FittedLine, fit_line, fit_lines_at_knot
+from freshet.measure.dynamics.curve.segments import (
+    NO_ERROR_RISE,
+    FittedLine,
+    fit_line,
+    fit_lines_at_knot,
+    has_two_slopes,
+    paper_knot,
+)
 from freshet.measure.dynamics.curve.shape import CurveShape, classify_shape, shape_features
 from freshet.measure.dynamics.curve.start_curves import PositionArray, StartCurve, start_curves
 from freshet.measure.dynamics.time_grid import (
@@ -32,7 +39,7 @@ RandomGenerator = np.random.Generator
 
 @dataclass(frozen=True, slots=True)
 class CurveKnot:
-    """The point where a curve levels off: hours after the start, and Dice."""
+    """The point where a curve levels off: hours after the start, and the curve's Dice there."""
 
     hours: float
     dice: float
@@ -43,7 +50,9 @@ class ChangeCurve:
     """The mean similarity of a page to itself so many hours before.
 
     ``counts`` is the number of starts in each mean; ``starts`` are their times (epoch seconds) and
-    ``step`` the grid step in seconds. ``segments`` are one line or, with a knot, two, over hours.
+    ``step`` the grid step in seconds. ``knot`` is that of the two lines of least squares over word
+    drift, ``paper_knot`` that of the paper's heuristic in its own wording; only knotted curves have
+    them. ``segments`` are one line or, with a knot, two, over hours.
     ``shape`` is the class of ``features``. Where there is too little data there are no points,
     ``shape`` is None and ``why`` is the reason.
     """
@@ -58,6 +67,7 @@ class ChangeCurve:
     shape: CurveShape | None = None
     features: FloatArray = field(default_factory=lambda: np.empty(0))
     why: str = ""
+    paper_knot: CurveKnot | None = None
 
     def __len__(self) -> int:
         return len(self.hours)
@@ -92,9 +102,24 @@ def change_curve(
     shape = classify_shape(feature_values)
     knot_bend = bend if shape == "knotted" else None
     knot, segments = _fit_lines((hours, dice, counts), knot_bend, curves, step)
+    heuristic_knot = _find_paper_knot(hours, dice) if shape == "knotted" else None
     return ChangeCurve(
-        hours, dice, counts, start_times, step, knot, segments, shape, feature_values
-    )
+        hours, dice, counts, start_times, step, knot, segments, shape, feature_values,
+        paper_knot=heuristic_knot,
+    )  # fmt: skip
+
+
+def _find_paper_knot(hours: FloatArray, dice: FloatArray) -> CurveKnot | None:
+    """Return the knot as the paper words it: the error of the first line must not rise."""
+    knot_hours = paper_knot(hours, dice, max_error_rise=NO_ERROR_RISE)
+    if knot_hours is None or not has_two_slopes(hours, dice, knot_hours):
+        return None
+    return CurveKnot(knot_hours, _dice_at(knot_hours, hours, dice))
+
+
+def _dice_at(knot_hours: float, hours: FloatArray, dice: FloatArray) -> float:
+    """Return the curve's Dice at a time, between two points on the line that joins them."""
+    return float(np.interp(knot_hours, hours, dice))
 
 
 def _draw_starts(
@@ -142,7 +167,7 @@ def _fit_lines(
     lines = fit_lines_at_knot(hours, dice, weights, knot_hours)
     if lines is None:
         return None, single_line
-    return CurveKnot(knot_hours, min(max(lines[1].at(knot_hours), 0.0), 1.0)), lines
+    return CurveKnot(knot_hours, _dice_at(knot_hours, hours, dice)), lines
 
 
 def _empty_curve(moments: FloatArray, step: float, why: str) -> ChangeCurve:

@@ -11,7 +11,8 @@ import numpy as np
 from freshet.core.types import FloatArray
 
 MIN_POINTS_PER_LINE = 2
-MAX_ERROR_RISE = 1.05
+MAX_ERROR_RISE, NO_ERROR_RISE = 1.05, 1.0
+MAX_SLOPE_DIFFERENCE = 0.1
 _NEGLIGIBLE = 1e-9
 _NO_SPREAD = 1e-12
 
@@ -111,11 +112,14 @@ def crossing(first: FittedLine, second: FittedLine) -> float:
     return intersection if first.begins <= intersection <= second.ends else between
 
 
-def paper_knot(x: FloatArray, y: FloatArray) -> float | None:
+def paper_knot(
+    x: FloatArray, y: FloatArray, *, max_error_rise: float = MAX_ERROR_RISE
+) -> float | None:
     """Return the knot by the paper's heuristic; None where it finds none.
 
     It starts where the line through all points first crosses the curve. It moves on while the mean
-    squared error of the first line rises by at most a twentieth.
+    squared error of the first line rises by at most a twentieth, or, in the paper's own wording
+    (``max_error_rise`` 1), does not rise.
     """
     if len(x) < 2 * MIN_POINTS_PER_LINE:
         return None
@@ -126,12 +130,24 @@ def paper_knot(x: FloatArray, y: FloatArray) -> float | None:
     if not len(crossings):
         return None
     mean_errors = _running_fits(x, y, weights).errors / np.arange(1, len(x) + 1)
-    has_risen = mean_errors[1:] > MAX_ERROR_RISE * mean_errors[:-1] + _NEGLIGIBLE
+    has_risen = mean_errors[1:] > max_error_rise * mean_errors[:-1] + _NEGLIGIBLE
     stops = np.flatnonzero(has_risen[crossings[0] :])
     if not len(stops):
         return None
     knot = float(x[crossings[0] + stops[0]])
     return knot if knot > 0 else None
+
+
+def has_two_slopes(x: FloatArray, y: FloatArray, knot: float) -> bool:
+    """Return whether the lines before and after a knot have clearly different slopes."""
+    split = int(np.searchsorted(x, knot, side="right"))
+    if min(split, len(x) - split) < MIN_POINTS_PER_LINE:
+        return False
+    slopes = [
+        fit_line(x[part], y[part], np.ones(len(x[part]))).slope
+        for part in (slice(None, split), slice(split, None))
+    ]
+    return abs(slopes[0] - slopes[1]) > MAX_SLOPE_DIFFERENCE * max(map(abs, slopes))
 
 
 def _running_fits(x: FloatArray, y: FloatArray, weights: FloatArray) -> _RunningFits:
