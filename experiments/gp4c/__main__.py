@@ -51,6 +51,9 @@ def _run_all(options: argparse.Namespace) -> None:
     sizes = (f"{source.name}: {size_of(source, options)}" for source in all_sources)
     description = "; ".join((str(options.data or NO_DATA), *sizes))
     results = [run_source(source, options) for source in all_sources]
+    if options.only_searches:
+        sys.stdout.write(f"gp4c: {description}; the searches are in {options.work}\n")
+        return
     table = result_rows(results)
     if options.keep:
         expected_figures.save_figures(results, table)
@@ -69,9 +72,15 @@ def run_source(source: TraceSource, options: argparse.Namespace) -> TraceResults
     engine, size = LocalEngine(options.processes), size_of(source, options)
     trace = open_source(source)
     cache = ResultCache(options.work, VERSION) if options.work else None
-    formulas = run_searches(source, size, engine, cache, _progress(f"{source.name}: search"))
+    formulas = run_searches(
+        source, size, engine, cache, _progress(f"{source.name}: search"), options.device
+    )
+    if options.only_searches:
+        return TraceResults(source, size, len(trace.pages), trace.digest, formulas, ())
     results = run_crawls(source, formulas, engine, _progress(f"{source.name}: test of fold"))
-    return TraceResults(source, size, len(trace.pages), trace.digest, formulas, results)
+    return TraceResults(
+        source, size, len(trace.pages), trace.digest, formulas, results, options.device
+    )
 
 
 def as_json(description: str, table: Sequence[ResultRow]) -> str:
@@ -94,6 +103,8 @@ def option_error(options: argparse.Namespace) -> str | None:
     real = [name for name in options.trace or () if name in REAL_TRACES]
     if real and not options.data:
         return f"--trace {real[0]} needs --data DIR, the folder in which pages/ lies"
+    if options.only_searches and not options.work:
+        return "--only-searches needs --work FOLDER, in which the searches are stored"
     if options.keep and any(is_small(source, options) for source in sources_of(options)):
         return "--keep keeps no figures of less than the usual search, or of another world"
     return None
@@ -144,6 +155,17 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--work", type=Path, help="folder that stores finished searches for later runs"
+    )
+    parser.add_argument(
+        "--device",
+        choices=("cpu", "cuda", "arrays"),
+        default="cpu",
+        help="evaluate formulas on the processor, on a GPU, or by the GPU's code on the processor",
+    )
+    parser.add_argument(
+        "--only-searches",
+        action="store_true",
+        help="run and store the searches, and leave the tests to a later run with the same --work",
     )
     parser.add_argument("--keep", action="store_true", help="store the figures in expected.json")
     parser.add_argument(

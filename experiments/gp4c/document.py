@@ -20,7 +20,8 @@ from experiments.gp4c.evaluation import (
     compared_rules,
 )
 from experiments.gp4c.expected_figures import ExpectedFigures
-from experiments.gp4c.paper_figures import METRICS
+from experiments.gp4c.paper_figures import METRICS, PAPER_SELECTION_WINS
+from experiments.gp4c.stability import FIRST_CYCLES, LeadRow, SameChoiceRow, StabilityRow
 
 NO_VALUE = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
@@ -183,7 +184,7 @@ def _format_count(count: int | None, by: float | None) -> str:
 def selection_methods(figures: ExpectedFigures) -> Lines:
     """Yield the comparison of the selection methods (Figure 3)."""
     traces = traces_of(figures)
-    yield "`best` won : lost of cycles", *traces
+    yield "`best` won : lost of cycles", "paper", *traces
     wins = [row for row in of_kind(WinLossRow, figures) if row.table == "selections"]
     for metric in METRICS:
         for selection in ("avg", "sum"):
@@ -192,10 +193,55 @@ def selection_methods(figures: ExpectedFigures) -> Lines:
                 for row in wins
                 if row.metric == metric and row.against.endswith(selection)
             }
+            paper = "{} : {}".format(*PAPER_SELECTION_WINS[metric, selection])
             yield (
                 f"{METRIC_LABELS[metric]}, against `{selection}`",
+                paper,
                 *(records.get(trace, NO_VALUE) for trace in traces),
             )
+
+
+def same_choices(figures: ExpectedFigures) -> Lines:
+    """Yield in how many folds and cycles the selection methods agree."""
+    traces = traces_of(figures)
+    rows = of_kind(SameChoiceRow, figures)
+    yield "the same as `best`", *traces
+    for metric, selection in product(METRICS, ("avg", "sum")):
+        cells = {
+            row.trace: f"{row.same_folds} of {row.folds} formulas, "
+            f"{row.equal_cycles} of {row.cycles} cycles"
+            for row in rows
+            if (row.metric, row.selection) == (metric, selection)
+        }
+        label = f"{METRIC_LABELS[metric]}, `{selection}`"
+        yield label, *(cells.get(trace, NO_VALUE) for trace in traces)
+
+
+def stability(figures: ExpectedFigures) -> Lines:
+    """Yield how far training, validation, test and folds lie apart."""
+    yield "trace", "formulas", "measure", "test", "validation", "across folds"
+    for row in of_kind(StabilityRow, figures):
+        shares = (row.to_test, row.to_validation, row.across)
+        yield (
+            row.trace, f"`{row.method}`", METRIC_LABELS[row.metric],
+            *(f"{share:.1%}".replace("%", " %") for share in shares),
+        )  # fmt: skip
+
+
+def lead(figures: ExpectedFigures) -> Lines:
+    """Yield the cycles in which a rule is better than the formulas."""
+    yield (
+        "trace",
+        "formulas",
+        "measure",
+        "last cycle below",
+        "last cycle lost",
+        "below after the 6th",
+    )
+    for row in of_kind(LeadRow, figures):
+        last_cycles = (str(last or NO_VALUE) for last in (row.last_below, row.last_lost))
+        below_later = f"{row.below_later} of {row.cycles - FIRST_CYCLES}"
+        yield row.trace, f"`{row.method}`", METRIC_LABELS[row.metric], *last_cycles, below_later
 
 
 def by_budget(figures: ExpectedFigures) -> Lines:
@@ -309,6 +355,11 @@ TABLES: Mapping[str, DocumentTable] = {
     ),
     "won_and_lost": DocumentTable("Table 3: cycles won and lost", won_and_lost),
     "choosing": DocumentTable("Figure 3: selection methods", selection_methods),
+    "same_choices": DocumentTable("Figure 3: where the selections agree", same_choices),
+    "stability": DocumentTable(
+        "Largest differences from training, and across the folds", stability
+    ),
+    "lead": DocumentTable("Cycles in which the best rule is better", lead),
     "by_budget": DocumentTable("Figure 5: formulas evolved at 5 %, crawling with less", by_budget),
     "by_fitness": DocumentTable(
         "Figure 5: evolved for NDCG minus evolved for ChangeRate", by_fitness

@@ -19,8 +19,22 @@ from experiments.gp4c.experiment import (
     label,
     simplest,
 )
-from experiments.gp4c.paper_figures import COMPARED_RULES, METRICS, PAPER_MEANS, PAPER_WINS
+from experiments.gp4c.paper_figures import (
+    COMPARED_RULES,
+    METRICS,
+    PAPER_MEANS,
+    PAPER_SELECTION_WINS,
+    PAPER_WINS,
+)
 from experiments.gp4c.searches import BUDGET, SearchKind
+from experiments.gp4c.stability import (
+    LeadRow,
+    SameChoiceRow,
+    StabilityRow,
+    lead_rows,
+    same_choice_rows,
+    stability_rows,
+)
 from freshet.backtest.cycle_oracles import CYCLE_ORACLES
 from freshet.backtest.significance import confidence_interval, count_cycle_wins, paired_difference
 from freshet.learning.evolve.model_selection import (
@@ -133,7 +147,10 @@ class VariableRow:
     lost: float | None
 
 
-ResultRow = MeanRow | WinLossRow | DifferenceRow | FigurePoint | ChosenFormulaRow | VariableRow
+ResultRow = (
+    MeanRow | WinLossRow | DifferenceRow | FigurePoint | ChosenFormulaRow | VariableRow
+    | SameChoiceRow | StabilityRow | LeadRow
+)  # fmt: skip
 
 
 def result_rows(all_results: Sequence[TraceResults]) -> list[ResultRow]:
@@ -154,6 +171,7 @@ def result_rows(all_results: Sequence[TraceResults]) -> list[ResultRow]:
             *formula_rows(results),
             *variable_rows(results),
         ]
+        rows += [*same_choice_rows(results), *stability_rows(results), *lead_rows(results)]
     return rows
 
 
@@ -261,7 +279,8 @@ def win_loss_rows(results: TraceResults) -> Iterator[WinLossRow]:
                 yield _win_loss_row("t3", results, (method, baseline, metric), paper)
         for selection in ("avg", "sum"):
             names = (f"gp-all {metric} best", f"gp-all {metric} {selection}", metric)
-            yield _win_loss_row("selections", results, names, (None, None, None, None))
+            won, lost = PAPER_SELECTION_WINS[metric, selection]
+            yield _win_loss_row("selections", results, names, (won, None, lost, None))
 
 
 def _win_loss_row(

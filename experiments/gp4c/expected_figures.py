@@ -18,6 +18,7 @@ from experiments.gp4c.evaluation import (
 )
 from experiments.gp4c.experiment import TraceResults, size_of
 from experiments.gp4c.searches import SearchKind
+from experiments.gp4c.stability import LeadRow, SameChoiceRow, StabilityRow
 
 EXPECTED = Path(__file__).with_name("expected.json")
 TABLES: Mapping[str, type[ResultRow]] = {
@@ -31,6 +32,9 @@ TABLES: Mapping[str, type[ResultRow]] = {
     "formulas": ChosenFormulaRow,
     "simple": ChosenFormulaRow,
     "names": VariableRow,
+    "same_choice": SameChoiceRow,
+    "stability": StabilityRow,
+    "lead": LeadRow,
 }
 MIN_TOLERANCE = 0.01
 
@@ -73,9 +77,8 @@ def save_figures(all_results: Sequence[TraceResults], rows: Sequence[ResultRow])
 def _trace_record(results: TraceResults) -> TraceRecord:
     extended_kinds = {kind for kind in results.formulas if kind.terminals == "extended"}
     extended = str(size_of(SearchKind("extended"), results.size)) if extended_kinds else ""
-    return TraceRecord(
-        results.source.name, results.pages, results.digest, str(results.size), extended
-    )
+    searched = str(results.size) + (", on a GPU" if results.device == "cuda" else "")
+    return TraceRecord(results.source.name, results.pages, results.digest, searched, extended)
 
 
 def read_figures() -> ExpectedFigures:

@@ -51,6 +51,7 @@ class TraceResults:
     digest: str
     formulas: Mapping[SearchKind, Folds]
     fold_crawls: Sequence[FoldCrawls]
+    device: str = "cpu"
 
 
 def kinds(source: TraceSource) -> tuple[SearchKind, ...]:
@@ -75,10 +76,18 @@ def run_searches(
     engine: LocalEngine,
     kept: ResultCache | None,
     progress: ProgressCallback,
+    device: str = "cpu",
 ) -> dict[SearchKind, Folds]:
-    """Return the formulas that the searches of each fold kept, by kind."""
+    """Return the formulas that the searches of each fold kept, by kind.
+
+    No device but ``cpu`` supports extended variables; their searches run there.
+    """
     search_cases = [
-        case for kind in kinds(source) for case in cases(source, kind, size_of(kind, size))
+        case
+        for kind in kinds(source)
+        for case in cases(
+            source, kind, size_of(kind, size), "cpu" if kind.terminals == "extended" else device
+        )
     ]
     batches = (case.columns() for case in search_cases)
     results = engine.map(

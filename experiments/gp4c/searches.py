@@ -3,21 +3,24 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 
 from experiments.gp4c.data import TraceSource, open_source
+from freshet.backtest.devices import open_device
 from freshet.backtest.folds import FOLDS
+from freshet.backtest.gpu.device import ArrayDevice
 from freshet.engine.result_cache import Columns
 from freshet.formula.expression import parse_formula
 from freshet.formula.variables import FitnessMeasure, WeightClock
-from freshet.learning.evolve.fold_evaluator import run_search
+from freshet.learning.evolve.fold_evaluator import run_searches
 from freshet.learning.evolve.genetic_search import GPConfig
 from freshet.learning.evolve.model_selection import ValidatedFormula
 from freshet.learning.evolve.task import EvolutionTask
 from freshet.schedule.model_file import TerminalSet
 
-VERSION = "gp4c searches 3"
+VERSION = "gp4c searches 4"
 BUDGET = 0.05
 SEED = 1
 
@@ -70,7 +73,10 @@ def default_size(source: TraceSource) -> SearchSize:
 
 @dataclass(frozen=True, slots=True)
 class SearchCase:
-    """One search: its source, test fold, seed, kind and size."""
+    """The searches of some seeds side by side: source, test fold, first seed, kind and size.
+
+    On the device ``cpu`` a case has one seed, on ``cuda`` all seeds of a fold.
+    """
 
     source: TraceSource
     digest: str
@@ -79,6 +85,8 @@ class SearchCase:
     kind: SearchKind
     population: int
     generations: int
+    seeds: int = 1
+    device: str = "cpu"
 
     def columns(self) -> Columns:
         """Return the case as engine columns."""
@@ -95,19 +103,25 @@ class SearchCase:
 
     @property
     def task(self) -> EvolutionTask:
-        """Return the ``freshet evolve`` task of which the case is one search."""
+        """Return the ``freshet evolve`` task of which the case is a part."""
         config = GPConfig(population=self.population, generations=self.generations)
         return EvolutionTask(
             **asdict(self.kind), budget=BUDGET, seed=SEED, folds=FOLDS, config=config
         )
 
 
-def cases(source: TraceSource, kind: SearchKind, size: SearchSize) -> Iterator[SearchCase]:
-    """Yield every search of a kind on a source."""
+def cases(
+    source: TraceSource, kind: SearchKind, size: SearchSize, device: str = "cpu"
+) -> Iterator[SearchCase]:
+    """Yield every search of a kind on a source; a device has the seeds of a fold side by side."""
     digest = open_source(source).digest
+    side_by_side = 1 if device == "cpu" else size.seeds
     for fold in range(size.folds):
-        for seed in range(SEED, SEED + size.seeds):
-            yield SearchCase(source, digest, fold, seed, kind, size.population, size.generations)
+        for seed in range(SEED, SEED + size.seeds, side_by_side):
+            yield SearchCase(
+                source, digest, fold, seed, kind, size.population, size.generations, side_by_side,
+                device,
+            )  # fmt: skip
 
 
 def case_from_columns(columns: Columns) -> SearchCase:
@@ -118,22 +132,29 @@ def case_from_columns(columns: Columns) -> SearchCase:
         seed=plain["source_seed"],
     )
     kind = SearchKind(**{field.name: plain[field.name] for field in fields(SearchKind)})
-    own_fields = ("digest", "fold", "seed", "population", "generations")
+    own_fields = ("digest", "fold", "seed", "population", "generations", "seeds", "device")
     return SearchCase(source=source, kind=kind, **{name: plain[name] for name in own_fields})
 
 
 def search(columns: Columns) -> Columns:
-    """Run one search and validate its formulas; called by an engine."""
+    """Run the searches of a case and validate their formulas; called by an engine."""
     case = case_from_columns(columns)
+    seeds = range(case.seed, case.seed + case.seeds)
+    device = None if case.device == "cpu" else _open_device(case.device)
     with ThreadPoolExecutor(1) as pool:
-        formulas = run_search(
-            open_source(case.source), case.task, case.fold, case.seed, pool
-        ).formulas
+        searches = run_searches(open_source(case.source), case.task, case.fold, seeds, pool, device)
+    formulas = [judged for finished in searches for judged in finished.formulas]
     return {
         "formulas": np.array([str(judged.formula) for judged in formulas]),
         "training": np.array([judged.training for judged in formulas]),
         "validation": np.array([judged.validation for judged in formulas]),
     }
+
+
+@lru_cache(maxsize=1)
+def _open_device(name: str) -> ArrayDevice:
+    """Return a device; ``arrays`` runs the code of the GPU on the processor."""
+    return open_device("cpu" if name == "arrays" else name)
 
 
 def formulas_from_columns(columns: Columns, names: Sequence[str]) -> tuple[ValidatedFormula, ...]:

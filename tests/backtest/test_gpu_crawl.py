@@ -95,6 +95,19 @@ def test_a_result_is_that_of_the_crawl_by_classes(
         assert result.ideal_gain.tolist() == expected.ideal_gain.tolist()
 
 
+def test_each_formula_may_have_its_own_floor() -> None:
+    trace = some_trace(5, pages=80, cycles=30)
+    formulas = [parse_formula(text, PAPER_VARIABLES) for text in TEXTS]
+    floors = [0.99, -np.inf, 0.5, 0.9, 0.8, 0.99]
+    crawl = FormulaBatchCrawl(trace, 4, keys(1, 30))
+    together = crawl.run(formulas, floor=floors)
+    apart = [crawl.run([one], floor=floor)[0] for one, floor in zip(formulas, floors, strict=True)]
+    assert len({result.is_stopped for result in together}) == 2
+    assert [(one.fitness, columns(one)) for one in together] == [
+        (one.fitness, columns(one)) for one in apart
+    ]
+
+
 def test_formulas_do_the_same_in_one_batch_and_in_many() -> None:
     trace, formulas = (
         some_trace(5, pages=80),

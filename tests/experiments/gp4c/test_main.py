@@ -30,6 +30,19 @@ def test_the_last_thing_printed_is_one_document(
     assert len(list((tmp_path / "work").iterdir())) == 2 * 6
 
 
+def test_searches_of_another_machine_are_tested_later(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    options = ("--device=arrays", "--trace=world", "--work", str(tmp_path))
+    run(monkeypatch, *options, "--only-searches")
+    assert "the searches are in" in capsys.readouterr().out
+    stored = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert len(stored) == 2 * 6
+    run(monkeypatch, *options, "--json")
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["rows"]
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == stored
+
+
 def test_without_data_the_tables_say_so_and_nothing_is_stored(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -54,6 +67,7 @@ def test_the_paper_searches_more() -> None:
     ("words", "output"),
     [
         (("--trace=foo",), "invalid choice: 'foo'"),
+        (("--only-searches",), "--only-searches needs --work FOLDER"),
         (("--trace=mixed",), "--trace mixed needs --data DIR"),
         (("--folds=6",), "'6' is not a whole number from 1 to 5"),
         (("--folds=0",), "'0' is not a whole number from 1 to 5"),

@@ -66,6 +66,15 @@ def test_a_search_is_one_of_those_that_freshet_evolve_makes() -> None:
     assert same_search.validation == best.validation
 
 
+def test_seeds_side_by_side_find_what_they_find_alone() -> None:
+    together, *others = cases(SOURCE, CASE.kind, SearchSize(8, 2, 2, 1), "arrays")
+    assert (together.seeds, others) == (2, [])
+    alone = [search(case.columns()) for case in cases(SOURCE, CASE.kind, SearchSize(8, 2, 2, 1))]
+    joint = search(together.columns())
+    for name in ("formulas", "training", "validation"):
+        assert joint[name].tolist() == [value for one in alone for value in one[name].tolist()]
+
+
 def test_a_search_finds_the_same_again() -> None:
     one, other = search(CASE.columns()), search(CASE.columns())
     assert all(np.array_equal(one[name], other[name]) for name in one)

@@ -57,6 +57,16 @@ def test_a_stop_after_the_last_test_loses_nothing(tmp_path: Path) -> None:
     assert [progress.is_test for progress in progress_log] == [True]
 
 
+def test_searches_side_by_side_are_resumed_together(tmp_path: Path) -> None:
+    options = {"files": files(tmp_path), "device": "arrays"}
+    with pytest.raises(StopRequestedError):
+        evolve(TRACE, TASK, on_progress=stopping_after(4), **options)
+    document = json.loads(files(tmp_path).checkpoint_path.read_text("utf-8"))
+    assert [generation["generation"] for generation in document["under_way"]] == [1, 1]
+    resumed = evolve(TRACE, TASK, files=files(tmp_path, resume=True), device="arrays")
+    assert resumed == evolve(TRACE, TASK, device="arrays")
+
+
 def test_two_evolutions_do_not_share_a_checkpoint(tmp_path: Path) -> None:
     def second(progress: EvolutionProgress) -> None:
         for resume in (False, True):
@@ -122,22 +132,22 @@ def cut(document: dict[str, Any]) -> str:
 
 
 def without_population(document: dict[str, Any]) -> str:
-    return json.dumps(document | {"under_way": {"generation": 1}})
+    return json.dumps(document | {"under_way": [{"generation": 1}]})
 
 
 def with_nonsense(document: dict[str, Any]) -> str:
-    document["under_way"]["best"][0][0] = "__import__('os')"
+    document["under_way"][0]["best"][0][0] = "__import__('os')"
     return json.dumps(document)
 
 
 def with_nan(document: dict[str, Any]) -> str:
-    document["under_way"]["best"][0][1] = float("nan")
+    document["under_way"][0]["best"][0][1] = float("nan")
     return json.dumps(document)
 
 
 def with_current_generation(**changes: Any) -> Callable[[dict[str, Any]], str]:
     def damage(document: dict[str, Any]) -> str:
-        return json.dumps(document | {"under_way": document["under_way"] | changes})
+        return json.dumps(document | {"under_way": [document["under_way"][0] | changes]})
 
     return damage
 
@@ -157,13 +167,14 @@ def with_finished_search(**changes: Any) -> Callable[[dict[str, Any]], str]:
         with_nonsense,
         with_nan,
         lambda document: json.dumps(document | {"under_way": 0}),
-        lambda document: json.dumps(document | {"under_way": []}),
+        lambda document: json.dumps(document | {"under_way": [[]]}),
         lambda document: json.dumps(document | {"over": 2 * document["over"]}),
         with_current_generation(population=[]),
         with_current_generation(best=[]),
         with_current_generation(generation=-1),
         with_current_generation(generation=99),
         with_current_generation(known={"t": "nan"}),
+        lambda document: json.dumps(document | {"under_way": 3 * document["under_way"]}),
         with_finished_search(kept=[]),
         with_finished_search(seed=99),
         with_finished_search(fold=9),

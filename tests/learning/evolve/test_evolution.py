@@ -19,7 +19,7 @@ from freshet.formula.expression import parse_formula
 from freshet.formula.variables import BASIC_VARIABLES, PAPER_VARIABLES, FitnessMeasure
 from freshet.learning.evolve.comparison import LEARNED_POLICY
 from freshet.learning.evolve.evolution import EvolutionFiles, EvolutionProgress, evolve
-from freshet.learning.evolve.fold_evaluator import run_search
+from freshet.learning.evolve.fold_evaluator import run_searches
 from freshet.learning.evolve.formula_trial import FormulaTrial
 from freshet.learning.evolve.genetic_search import GPConfig
 from freshet.learning.evolve.model_selection import select_formula
@@ -204,7 +204,7 @@ def test_an_evolution_on_arrays_equals_one_by_classes(
 def test_a_single_search_is_one_of_those_of_an_evolution() -> None:
     task = replace(TASK, folds=2, estimates="chances")
     with ThreadPoolExecutor(1) as pool:
-        alone = run_search(TRACE, task, 1, 2, pool)
+        alone = run_searches(TRACE, task, 1, [2], pool)[0]
     among = [
         result for result in evolve(TRACE, task).searches if (result.fold, result.seed) == (2, 2)
     ]

@@ -15,6 +15,7 @@ from freshet.learning.evolve.genetic_search import (
     GPConfig,
     ScoredFormula,
     generation_from_json,
+    generations_side_by_side,
 )
 
 CONFIG = GPConfig(population=40, generations=6, kept=10)
@@ -51,6 +52,15 @@ def test_a_resumed_search_equals_an_uninterrupted_one() -> None:
     halfway = after(search().first_generation(), 2)
     restored = generation_from_json(json.loads(json.dumps(halfway.as_json())), PAPER_VARIABLES)
     assert after(restored, 2) == after(search().first_generation(), 4)
+
+
+def test_searches_side_by_side_find_what_they_find_alone() -> None:
+    def joint(groups: Sequence[tuple[Sequence[Formula], float]]) -> list[list[float]]:
+        return [similarity(formulas, floor) for formulas, floor in groups]
+
+    searches = [search(seed) for seed in (1, 2, 3)]
+    *_, last = generations_side_by_side(searches, joint, ())
+    assert list(last) == [list(each.generations())[-1] for each in searches]
 
 
 def test_the_best_never_get_worse_and_are_kept_in_order() -> None:

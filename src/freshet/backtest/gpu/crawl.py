@@ -50,27 +50,36 @@ class FormulaBatchCrawl:
         self,
         formulas: Sequence[Formula],
         *,
-        floor: float = NO_FLOOR,
+        floor: float | Sequence[float] = NO_FLOOR,
         measure: FitnessMeasure = "ndcg",
     ) -> list[FormulaResult]:
-        """Crawl by the scores of each formula; stop those that cannot reach the floor."""
+        """Crawl by the scores of each formula; stop those that cannot reach the floor.
+
+        There may be one floor for all formulas, or one for each.
+        """
         _require_supported(formulas)
+        floors: FloatArray = np.broadcast_to(np.array(floor, np.float64), len(formulas))
         size = max(1, self._device.max_cells // self._trace.pages)
-        parts = (formulas[start : start + size] for start in range(0, len(formulas), size))
-        return [result for batch in parts for result in self._results(batch, floor, measure)]
+        parts = (slice(start, start + size) for start in range(0, len(formulas), size))
+        return [
+            result
+            for part in parts
+            for result in self._results(formulas[part], floors[part], measure)
+        ]
 
     def _results(
-        self, formulas: Sequence[Formula], floor: float, measure: FitnessMeasure
+        self, formulas: Sequence[Formula], floors: FloatArray, measure: FitnessMeasure
     ) -> list[FormulaResult]:
         cycles = self._trace.cycles
         batch = FormulaBatch(self._device, self._trace, formulas, self._clock)
         device_gains = self._device.xp.asarray(self._gains) if measure == "ndcg" else None
-        log, stop = _CycleLog(len(formulas), cycles), stop_cycle(cycles, floor)
+        log = _CycleLog(len(formulas), cycles)
+        stops = np.array([stop_cycle(cycles, floor) for floor in floors.tolist()])
         for number in range(WARM_UP_CYCLES, cycles):
             log.write(number, batch.step(number, device_gains))
-            if number == stop:
+            if (stops == number).any():
                 bounds = [result.fitness for result in log.results(self._gains, measure)]
-                batch.keep(log.keep(np.array(bounds) >= floor))
+                batch.keep(log.keep((stops != number) | (np.array(bounds) >= floors)))
                 if log.is_over:
                     break
         return log.results(self._gains, measure)

@@ -18,15 +18,18 @@ from freshet.learning.evolve.model_selection import ValidatedFormula
 from freshet.learning.evolve.task import EvolutionTask
 
 CHECKPOINT_FORMAT = "freshet-evolve"
-CHECKPOINT_VERSION = 2
+CHECKPOINT_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
 class EvolutionCheckpoint:
-    """The finished searches of an evolution, and the last generation of the current search."""
+    """The finished searches of an evolution, and the last generations of the current ones.
+
+    Searches that run side by side have generations of the same number.
+    """
 
     finished_searches: tuple[FinishedSearch, ...] = ()
-    current_generation: Generation | None = None
+    current_generations: tuple[Generation, ...] = ()
 
 
 def write_checkpoint(
@@ -38,7 +41,7 @@ def write_checkpoint(
         "version": CHECKPOINT_VERSION,
         "purpose": purpose,
         "over": [_search_as_json(search) for search in checkpoint.finished_searches],
-        "under_way": checkpoint.current_generation and checkpoint.current_generation.as_json(),
+        "under_way": [generation.as_json() for generation in checkpoint.current_generations],
     }
     with atomic_output(path, mode=PRIVATE_FILE_MODE) as part:
         part.write_text(json.dumps(document, allow_nan=False), "utf-8")
@@ -71,10 +74,12 @@ def read_checkpoint(
         )
     _require_same_purpose(path, document.get("purpose"), json.loads(json.dumps(purpose)))
     try:
-        current = document["under_way"]
         checkpoint = EvolutionCheckpoint(
             tuple(_search_from_json(search, task.variables) for search in document["over"]),
-            None if current is None else generation_from_json(current, task.variables),
+            tuple(
+                generation_from_json(generation, task.variables)
+                for generation in document["under_way"]
+            ),
         )
         _require_valid(checkpoint, task)
     except (KeyError, TypeError, ValueError, AttributeError, FreshetError) as error:
@@ -95,10 +100,16 @@ def _require_valid(checkpoint: EvolutionCheckpoint, task: EvolutionTask) -> None
     fitnesses = [
         fitness for formula in formulas for fitness in (formula.training, formula.validation)
     ]
-    if checkpoint.current_generation is not None:
-        fitnesses += _fitnesses_of(checkpoint.current_generation, task)
-        if len(searches) >= len(order):
-            raise ValueError("one search too many")
+    current = checkpoint.current_generations
+    for generation in current:
+        fitnesses += _fitnesses_of(generation, task)
+    if len(searches) + len(current) > len(order):
+        raise ValueError("one search too many")
+    if len({generation.number for generation in current}) > 1 or len(current) not in (
+        *(0, 1),
+        task.seeds,
+    ):
+        raise ValueError("its current generations do not belong together")
     if not all(math.isfinite(fitness) for fitness in fitnesses):
         raise ValueError("a fitness is not a number")
 

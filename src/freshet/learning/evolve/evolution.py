@@ -5,7 +5,7 @@ generations and seeds are evaluated on validation pages, and the selected one is
 that no search used. The result depends on the seed alone, not on the number of threads.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -84,8 +84,8 @@ def evolve(
 ) -> EvolutionResult:
     """Learn a formula from a trace and save it as a model; a stopped evolution can be resumed.
 
-    The device ``cpu`` evaluates formulas one by one on threads, ``cuda`` many at once on a GPU;
-    ``arrays`` runs the code of the GPU on numpy.
+    The device ``cpu`` evaluates formulas one by one on threads, ``cuda`` many at once on a GPU,
+    those of all seeds of a fold together; ``arrays`` runs the code of the GPU on numpy.
     """
     check_task(task)
     array_device = _open_array_device(device, task)
@@ -97,7 +97,8 @@ def evolve(
         log = _CheckpointLog(trace, task, files, device)
         for fold, split in enumerate(splits):
             evaluator = FoldEvaluator(trace, task, split, pool, array_device)
-            _FoldSearch(fold, task, evaluator).search(log, on_progress)
+            side_by_side = task.seeds if array_device else 1
+            _FoldSearch(fold, task, evaluator, side_by_side).search(log, on_progress)
         for fold, split in enumerate(splits):
             folds.append(evaluate_fold(trace, task, split, log.searches(fold), pool))
             on_progress(_test_progress(task, fold, folds[-1]))
@@ -188,9 +189,12 @@ class _CheckpointLog:
 
 
 class _FoldSearch:
-    """The searches of one fold, one per seed."""
+    """The searches of one fold, one per seed, so many of them side by side."""
 
-    def __init__(self, fold: int, task: EvolutionTask, evaluator: FoldEvaluator) -> None:
+    def __init__(
+        self, fold: int, task: EvolutionTask, evaluator: FoldEvaluator, side_by_side: int
+    ) -> None:
+        self._side_by_side = side_by_side
         self._fold = fold
         self._task = task
         self._evaluator = evaluator
@@ -198,29 +202,41 @@ class _FoldSearch:
     def search(self, log: _CheckpointLog, on_progress: EvolutionCallback) -> None:
         """Run every search that is not finished yet."""
         finished_seeds = {search.seed for search in log.searches(self._fold)}
-        for seed in range(self._task.seed, self._task.seed + self._task.seeds):
-            if seed not in finished_seeds:
-                self._search(seed, log, on_progress)
+        first, seeds = self._task.seed, self._task.seeds
+        for start in range(first, first + seeds, self._side_by_side):
+            if start not in finished_seeds:
+                self._search(range(start, start + self._side_by_side), log, on_progress)
 
-    def _search(self, seed: int, log: _CheckpointLog, on_progress: EvolutionCallback) -> None:
-        for generation in self._evaluator.generations(seed, log.checkpoint.current_generation):
-            checkpoint = replace(log.checkpoint, current_generation=generation)
-            if generation.number + 1 >= self._task.config.generations:
-                formulas = self._evaluator.validate(generation)
-                search = FinishedSearch(self._fold, seed, formulas)
-                checkpoint = EvolutionCheckpoint((*checkpoint.finished_searches, search))
+    def _search(
+        self, seeds: Sequence[int], log: _CheckpointLog, on_progress: EvolutionCallback
+    ) -> None:
+        lasts = log.checkpoint.current_generations
+        for generations in self._evaluator.generations(seeds, lasts):
+            checkpoint = replace(log.checkpoint, current_generations=generations)
+            if generations[0].number + 1 >= self._task.config.generations:
+                searches = [
+                    FinishedSearch(self._fold, seed, formulas)
+                    for seed, formulas in zip(
+                        seeds, self._evaluator.validate(generations), strict=True
+                    )
+                ]
+                checkpoint = EvolutionCheckpoint((*checkpoint.finished_searches, *searches))
             log.save(checkpoint)
-            on_progress(self._progress(seed, generation))
+            on_progress(self._progress(seeds, generations))
 
-    def _progress(self, seed: int, generation: Generation) -> EvolutionProgress:
-        task, generations_done = self._task, generation.number + 1
-        searches_before = self._fold * task.seeds + seed - task.seed
+    def _progress(
+        self, seeds: Sequence[int], generations: Sequence[Generation]
+    ) -> EvolutionProgress:
+        """Return the progress of searches; of several, the best one is named."""
+        task, generations_done = self._task, generations[0].number + 1
+        searches_before = self._fold * task.seeds + seeds[0] - task.seed
+        best = max(range(len(seeds)), key=lambda index: generations[index].best[0].fitness)
         return EvolutionProgress(
             fold=self._fold + 1,
-            seed=seed,
+            seed=seeds[best],
             generation=generations_done,
-            best_fitness=generation.best[0].fitness,
-            steps_done=searches_before * task.config.generations + generations_done,
+            best_fitness=generations[best].best[0].fitness,
+            steps_done=searches_before * task.config.generations + len(seeds) * generations_done,
             steps_total=_step_count(task),
         )
 

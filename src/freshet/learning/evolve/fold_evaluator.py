@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES
+from freshet.backtest.fitness import NO_FLOOR
 from freshet.backtest.folds import PageFolds, split_folds, split_in_half
 from freshet.backtest.trace import Trace
 from freshet.core.errors import BadInputError
 from freshet.formula.expression import Formula
 from freshet.learning.evolve.formula_trial import FormulaTrial
 from freshet.learning.evolve.genetic_operators import PrimitiveSet
-from freshet.learning.evolve.genetic_search import Generation, GeneticSearch
+from freshet.learning.evolve.genetic_search import (
+    Generation,
+    GeneticSearch,
+    generations_side_by_side,
+)
 from freshet.learning.evolve.model_selection import ValidatedFormula
 from freshet.learning.evolve.task import EvolutionTask
 
@@ -29,13 +34,21 @@ class FinishedSearch:
     formulas: tuple[ValidatedFormula, ...]
 
 
-def run_search(
-    trace: Trace, task: EvolutionTask, fold: int, seed: int, pool: Executor
-) -> FinishedSearch:
-    """Search one fold with one seed, from the first generation to the last."""
-    evaluator = FoldEvaluator(trace, task, split_fold(trace, task, fold), pool)
-    *_, last = evaluator.generations(seed)
-    return FinishedSearch(fold, seed, evaluator.validate(last))
+def run_searches(
+    trace: Trace,
+    task: EvolutionTask,
+    fold: int,
+    seeds: Sequence[int],
+    pool: Executor,
+    device: "ArrayDevice | None" = None,
+) -> list[FinishedSearch]:
+    """Search one fold with some seeds side by side, from the first generation to the last."""
+    evaluator = FoldEvaluator(trace, task, split_fold(trace, task, fold), pool, device)
+    *_, last = evaluator.generations(seeds)
+    return [
+        FinishedSearch(fold, seed, formulas)
+        for seed, formulas in zip(seeds, evaluator.validate(last), strict=True)
+    ]
 
 
 class FoldEvaluator:
@@ -54,26 +67,45 @@ class FoldEvaluator:
         self._task = task
         self._pool = pool
 
-    def generations(self, seed: int, last: Generation | None = None) -> Iterator[Generation]:
-        """Yield the generations of a seed's search, or those after the last one that is done."""
-        task = self._task
-        search = GeneticSearch(
-            PrimitiveSet(task.variables), self._fitness, seed, task.config, task.initial_formulas
-        )
-        return search.generations(last)
+    def generations(
+        self, seeds: Sequence[int], lasts: Sequence[Generation] = ()
+    ) -> Iterator[tuple[Generation, ...]]:
+        """Yield the generations of some seeds' searches, or those after the last that are done."""
+        task, primitives = self._task, PrimitiveSet(self._task.variables)
+        searches = [
+            GeneticSearch(primitives, self._fitness, seed, task.config, task.initial_formulas)
+            for seed in seeds
+        ]
+        return generations_side_by_side(searches, self._joint_fitnesses, lasts)
 
-    def validate(self, generation: Generation) -> tuple[ValidatedFormula, ...]:
-        """Evaluate the best formulas of a search on the validation pages."""
-        formulas = [self._task.expand_chances(scored.formula) for scored in generation.best]
-        fitnesses = self._validation.fitnesses(self._pool, formulas)
-        return tuple(
-            ValidatedFormula(formula, scored.fitness, fitness)
-            for formula, scored, fitness in zip(formulas, generation.best, fitnesses, strict=True)
+    def validate(self, generations: Sequence[Generation]) -> list[tuple[ValidatedFormula, ...]]:
+        """Evaluate the best formulas of each search on the validation pages."""
+        groups = [
+            [self._task.expand_chances(scored.formula) for scored in generation.best]
+            for generation in generations
+        ]
+        fitnesses = self._validation.joint_fitnesses(
+            self._pool, [(formulas, NO_FLOOR) for formulas in groups]
         )
+        return [
+            tuple(
+                ValidatedFormula(formula, scored.fitness, fitness)
+                for formula, scored, fitness in zip(formulas, generation.best, values, strict=True)
+            )
+            for formulas, generation, values in zip(groups, generations, fitnesses, strict=True)
+        ]
 
     def _fitness(self, formulas: Sequence[Formula], floor: float) -> list[float]:
-        expanded = [self._task.expand_chances(formula) for formula in formulas]
-        return self._training.fitnesses(self._pool, expanded, floor)
+        return self._joint_fitnesses([(formulas, floor)])[0]
+
+    def _joint_fitnesses(
+        self, groups: Sequence[tuple[Sequence[Formula], float]]
+    ) -> list[list[float]]:
+        expanded = [
+            ([self._task.expand_chances(formula) for formula in formulas], floor)
+            for formulas, floor in groups
+        ]
+        return self._training.joint_fitnesses(self._pool, expanded)
 
 
 def make_trial(

@@ -70,3 +70,17 @@ class FormulaTrial:
         if self._batch_crawl:
             return list(self._batch_crawl.run(formulas, floor=floor, measure=self._measure))
         return list(pool.map(partial(self.crawl, floor=floor), formulas))
+
+    def joint_fitnesses(
+        self, pool: Executor, groups: Sequence[tuple[Sequence[Formula], float]]
+    ) -> list[list[float]]:
+        """Return the fitness of each formula of several groups, each group with its own floor.
+
+        A device evaluates all groups at once.
+        """
+        if not self._batch_crawl:
+            return [self.fitnesses(pool, formulas, floor) for formulas, floor in groups]
+        all_formulas = [formula for formulas, _ in groups for formula in formulas]
+        floors = [floor for formulas, floor in groups for _ in formulas]
+        results = iter(self._batch_crawl.run(all_formulas, floor=floors, measure=self._measure))
+        return [[next(results).fitness for _ in formulas] for formulas, _ in groups]

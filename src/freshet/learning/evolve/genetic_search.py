@@ -25,6 +25,9 @@ from freshet.learning.evolve.simplify import simplify
 FitnessFunction = Callable[[Sequence[Formula], float], list[float]]
 """Returns the fitness of formulas; evaluation of those that cannot reach a floor may stop early."""
 
+JointFitnessFunction = Callable[[Sequence[tuple[Sequence[Formula], float]]], list[list[float]]]
+"""Returns the fitness of the formulas of several searches, each with its floor."""
+
 NO_FITNESS_FLOOR = float("-inf")
 MAX_KNOWN_FITNESSES = 100_000
 
@@ -89,6 +92,21 @@ def generation_from_json(document: Mapping[str, Any], variables: Sequence[str]) 
 
 
 @dataclass(frozen=True, slots=True)
+class UnscoredGeneration:
+    """The texts of a new generation, its formulas by text, and those to be evaluated.
+
+    ``last`` has the number of the new generation and the results of the earlier ones. Evaluation of
+    a formula that cannot reach the ``floor`` may stop early.
+    """
+
+    last: Generation
+    texts: tuple[str, ...]
+    formulas_by_text: Mapping[str, Formula]
+    new_formulas: tuple[Formula, ...]
+    floor: float
+
+
+@dataclass(frozen=True, slots=True)
 class GeneticSearch:
     """A search for fit formulas; the first generation begins with ``initial_formulas``."""
 
@@ -109,39 +127,54 @@ class GeneticSearch:
 
     def first_generation(self) -> Generation:
         """Make and score the first generation."""
-        count = self.config.population
-        random_formulas = initial_population(self._random(0), self.primitives, count)
-        formulas = [*self.initial_formulas, *random_formulas][:count]
-        return self._score(Generation(0, (), ()), formulas)
+        return self._evaluate(self.breed(None))
 
     def next_generation(self, last: Generation) -> Generation:
         """Breed and score the next generation."""
-        rng = self._random(last.number + 1)
-        parents = self._parents(last.population)
-        children = [
-            self._child(rng, last.population, parents) for _ in range(self.config.population)
-        ]
-        return self._score(replace(last, number=last.number + 1), children)
+        return self._evaluate(self.breed(last))
+
+    def breed(self, last: Generation | None) -> UnscoredGeneration:
+        """Make the formulas of the first generation, or those after the last one."""
+        count = self.config.population
+        if last is None:
+            random_formulas = initial_population(self._random(0), self.primitives, count)
+            formulas = [*self.initial_formulas, *random_formulas][:count]
+            return self._unscored(Generation(0, (), ()), formulas)
+        rng, parents = self._random(last.number + 1), self._parents(last.population)
+        children = [self._child(rng, last.population, parents) for _ in range(count)]
+        return self._unscored(replace(last, number=last.number + 1), children)
 
     def _random(self, generation: int) -> Random:
         return Random(f"{self.seed}/{generation}")
 
-    def _score(self, last: Generation, formulas: Sequence[Formula]) -> Generation:
-        """Score a generation, equal formulas once, and keep the best of the whole search."""
+    def _unscored(self, last: Generation, formulas: Sequence[Formula]) -> UnscoredGeneration:
+        """Simplify formulas, and find those that were not evaluated before, equal ones once."""
         simplified = [simplify(formula) for formula in formulas]
         texts = [str(formula) for formula in simplified]
         by_text = dict(zip(texts, simplified, strict=True))
-        new_texts = [text for text in by_text if text not in last.fitness_by_text]
+        new_formulas = [by_text[text] for text in by_text if text not in last.fitness_by_text]
         floor = last.best[-1].fitness if len(last.best) >= self.config.kept else NO_FITNESS_FLOOR
-        new_fitnesses = self.fitness([by_text[text] for text in new_texts], floor)
+        return UnscoredGeneration(last, tuple(texts), by_text, tuple(new_formulas), floor)
+
+    def _evaluate(self, unscored: UnscoredGeneration) -> Generation:
+        return self.score(unscored, self.fitness(unscored.new_formulas, unscored.floor))
+
+    def score(self, unscored: UnscoredGeneration, new_fitnesses: Sequence[float]) -> Generation:
+        """Return a generation with the fitness of its new formulas.
+
+        The best formulas of the whole search are kept.
+        """
+        last = unscored.last
+        new_texts = [str(formula) for formula in unscored.new_formulas]
         fitness_by_text = {
             **last.fitness_by_text,
             **dict(zip(new_texts, new_fitnesses, strict=True)),
         }
         scored_by_text = {
-            text: ScoredFormula(formula, fitness_by_text[text]) for text, formula in by_text.items()
+            text: ScoredFormula(formula, fitness_by_text[text])
+            for text, formula in unscored.formulas_by_text.items()
         }
-        population = _rank(scored_by_text[text] for text in texts)
+        population = _rank(scored_by_text[text] for text in unscored.texts)
         candidates = {str(scored.formula): scored for scored in last.best} | scored_by_text
         best = _rank(candidates.values())[: self.config.kept]
         return Generation(last.number, tuple(population), tuple(best), _latest(fitness_by_text))
@@ -180,6 +213,26 @@ class GeneticSearch:
         """Draw some formulas and return the fittest of them; the population is in order."""
         positions = (rng.randrange(len(population)) for _ in range(self.config.tournament))
         return population[min(positions)].formula
+
+
+def generations_side_by_side(
+    searches: Sequence[GeneticSearch], evaluate: JointFitnessFunction, lasts: Sequence[Generation]
+) -> Iterator[tuple[Generation, ...]]:
+    """Yield the generations of several searches, of which each is evaluated in one call.
+
+    ``lasts`` are the last generations of stopped searches, empty for new ones. Every search finds
+    what it would find alone.
+    """
+    current: Sequence[Generation | None] = [*lasts] or [None] * len(searches)
+    while current[0] is None or current[0].number + 1 < searches[0].config.generations:
+        unscored = [search.breed(last) for search, last in zip(searches, current, strict=True)]
+        fitnesses = evaluate([(each.new_formulas, each.floor) for each in unscored])
+        generations = [
+            search.score(candidates, values)
+            for search, candidates, values in zip(searches, unscored, fitnesses, strict=True)
+        ]
+        current = generations
+        yield tuple(generations)
 
 
 def _rank(formulas: Iterable[ScoredFormula]) -> list[ScoredFormula]:
