@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 from experiments.gp4c import expected_figures
-from experiments.gp4c.charts import draw_charts
 from experiments.gp4c.data import (
     PAGES,
     REAL_TRACES,
@@ -24,9 +23,13 @@ from experiments.gp4c.experiment import TraceResults, run_crawls, run_searches
 from experiments.gp4c.searches import PAPER_SIZE, VERSION, SearchSize, default_size
 from freshet.backtest.folds import FOLDS
 from freshet.core.errors import FreshetError
+from freshet.core.extras import OptionalPackage
 from freshet.core.progress import ProgressCallback
 from freshet.engine.local import LocalEngine
 from freshet.engine.result_cache import ResultCache
+
+# Searches run on machines without the packages of charts.
+charts = OptionalPackage("experiments.gp4c.charts", extra="charts")
 
 NO_DATA = "the generated world only; give --data DIR for the real pages"
 MIN_PAGES = 100
@@ -61,7 +64,7 @@ def _run_all(options: argparse.Namespace) -> None:
         text = options.document.read_text("utf-8")
         options.document.write_text(fill_tables(text, expected_figures.read_figures()), "utf-8")
     if options.pictures:
-        draw_charts(options.pictures, table)
+        charts.draw_charts(options.pictures, table)
     if not options.json:
         sys.stdout.write(f"gp4c: {description}\n")
     sys.stdout.write(f"{as_json(description, table) if options.json else as_text(table)}\n")

@@ -3,7 +3,7 @@
 #
 #   experiments/gp4c/on_a_gpu.sh NEEDS OUT SECONDS STEP...
 #
-# NEEDS is a tar.xz file with a folder `needs` of the packages that the machine lacks, unpacked.
+# NEEDS is a folder with tar.xz files, each with a folder `needs` of unpacked packages that the machine lacks.
 # Results are written to OUT. SECONDS is the limit of the step `searches`, which continues where an
 # earlier run on the same machine stopped. The steps:
 #   compare   240 random formulas on the GPU and by classes on the processor
@@ -17,7 +17,9 @@ needs=$1 out=$2 seconds=$3
 shift 3
 folder=/tmp/freshet-gpu
 mkdir -p "$folder" "$out"
-[ -d "$folder/needs" ] || tar xJf "$needs" -C "$folder" || exit 1
+if [ ! -d "$folder/needs" ]; then
+    for archive in "$needs"/*.tar.xz; do python3 -m tarfile -e "$archive" "$folder" || exit 1; done
+fi
 export PYTHONPATH="$PWD/src:$PWD:$folder/needs" PYTHONUNBUFFERED=1
 export FRESHET_NO_NETWORK=1 CUPY_CACHE_DIR="$folder/cupy" NUMBA_CACHE_DIR="$folder/numba"
 status=0
