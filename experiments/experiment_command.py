@@ -20,14 +20,18 @@ def run_command(name: str, run: Callable[[], None]) -> None:
 
 
 def make_shared_parser(name: str) -> argparse.ArgumentParser:
-    """Return a parser with the options that experiments share."""
-    parser = argparse.ArgumentParser(prog=f"python -m experiments.{name}")
-    parser.add_argument(
-        "--data", type=Path, help="folder that contains pages/; by default the world is used"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
+    """Return a parser with the options that experiments on pages share."""
+    parser = make_base_parser(name, "folder that contains pages/; by default the world is used")
     parser.add_argument("--work", type=Path, help="folder that stores parsed pages for later runs")
     parser.add_argument("--seed", type=int, default=1, help="seed of the world; default 1")
+    return parser
+
+
+def make_base_parser(name: str, data_help: str) -> argparse.ArgumentParser:
+    """Return a parser with the options that all experiments share."""
+    parser = argparse.ArgumentParser(prog=f"python -m experiments.{name}")
+    parser.add_argument("--data", type=Path, help=data_help)
+    parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
     parser.add_argument("--keep", action="store_true", help="store the figures in expected.json")
     parser.add_argument(
         "--document", type=Path, help="Markdown file whose tables get the stored figures"

@@ -3,9 +3,12 @@
 import argparse
 import json
 import sys
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 
+from experiments.experiment_command import make_base_parser, print_progress
+from experiments.figure_tables import result_document
 from experiments.threads.charts import draw_charts
 from experiments.threads.document import fill_tables
 from experiments.threads.expected_figures import (
@@ -13,18 +16,19 @@ from experiments.threads.expected_figures import (
     ThreadFigures,
     merge_figures,
     read_figures,
-    rounded,
     save_figures,
-    threads_digest,
+    thread_source,
 )
 from experiments.threads.experiment import replay_policies, report_table
-from experiments.threads.policies import closed_form_policies, learned_policies
+from experiments.threads.forecast_checks import coverage_rows
+from experiments.threads.interval_errors import error_rows
+from experiments.threads.policies import closed_form_policies, learned_policies, models_by_fold
 from experiments.threads.recorded_threads import RecordedThread, generate_threads, read_threads
 from freshet.predict.threads.hazard_training import train_hazard
 from freshet.predict.threads.rate_model import hazard_document
 
-CLOSED, LEARNED, TABLE = "closed", "learned", "table"
-PARTS = (CLOSED, LEARNED, TABLE)
+CLOSED, LEARNED, TABLE, COVERAGE = "closed", "learned", "table", "coverage"
+PARTS = (CLOSED, LEARNED, TABLE, COVERAGE)
 RECORDED, GENERATED = "threads", "generated"
 
 
@@ -53,13 +57,20 @@ def run_parts(options: argparse.Namespace) -> ThreadFigures:
     data = RECORDED if options.data else GENERATED
     threads = _open_threads(options)
     parts = options.part or PARTS
-    _report(f"{data}: {sum(thread.is_long for thread in threads)} long threads of {len(threads)}")
+    long_threads = sum(thread.is_long for thread in threads)
+    print_progress(f"{data}: {long_threads} long threads of {len(threads)}")
+    hazards = models_by_fold(threads, train_hazard)
     closed = list(closed_form_policies())
     policies = closed if CLOSED in parts else closed[:1] if LEARNED in parts else []
-    learned = learned_policies(threads) if LEARNED in parts else ()
-    rows, summaries = replay_policies(chain(policies, learned), threads, _report)
-    table = report_table(threads, _report) if TABLE in parts else []
-    return ThreadFigures(data, threads_digest(threads), tuple(rows), tuple(summaries), tuple(table))
+    learned = learned_policies(threads, hazards) if LEARNED in parts else ()
+    rows, summaries = replay_policies(chain(policies, learned), threads, print_progress)
+    table = report_table(threads, print_progress) if TABLE in parts else []
+    errors = error_rows(threads) if TABLE in parts else ()
+    coverage = coverage_rows(threads, hazards) if COVERAGE in parts else []
+    source = thread_source(data, threads)
+    return ThreadFigures(
+        (source,), tuple(rows), tuple(summaries), tuple(table), tuple(errors), tuple(coverage)
+    )
 
 
 def _open_threads(options: argparse.Namespace) -> list[RecordedThread]:
@@ -68,51 +79,34 @@ def _open_threads(options: argparse.Namespace) -> list[RecordedThread]:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.threads")
-    parser.add_argument(
-        "--data", type=Path, help="folder that contains threads/; by default threads are generated"
+    parser = make_base_parser(
+        "threads", "folder that contains threads/; by default threads are generated"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
     parser.add_argument(
         "--part", action="append", choices=PARTS, help="run this part; may be repeated"
     )
     parser.add_argument(
         "--threads", type=int, default=60, help="number of generated threads; default 60"
     )
-    parser.add_argument("--keep", action="store_true", help="store the figures in expected.json")
     parser.add_argument(
         "--figures", type=Path, default=EXPECTED, help="file of stored figures; expected.json"
     )
     parser.add_argument(
-        "--document", type=Path, help="Markdown file whose tables get the stored figures"
-    )
-    parser.add_argument(
         "--model", type=Path, help="only train the default model on all threads and write it here"
-    )
-    parser.add_argument(
-        "--only-document", action="store_true", help="write the stored figures; run nothing"
     )
     return parser
 
 
 def _print(figures: ThreadFigures, *, as_json: bool) -> None:
-    rows = [rounded(row) for row in figures.rows]
-    others = [
-        {"table": name, **rounded(row)}
-        for name in ("summaries", "report")
-        for row in getattr(figures, name)
-    ]
+    tables = dict(figures.tables)
+    (source,) = tables.pop("sources")
     if as_json:
-        document = {"name": "threads", "data": figures.data, "rows": [*rows, *others]}
-        sys.stdout.write(json.dumps(document) + "\n")
+        sys.stdout.write(result_document("threads", source.data, tables) + "\n")
         return
-    for row in (*rows, *others):
-        sys.stdout.write(" ".join(f"{name}={value}" for name, value in row.items()) + "\n")
-
-
-def _report(message: str) -> None:
-    sys.stderr.write(f"{message}\n")
-    sys.stderr.flush()
+    for rows in tables.values():
+        for row in rows:
+            sys.stdout.write(" ".join(f"{name}={value}" for name, value in asdict(row).items()))
+            sys.stdout.write("\n")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from experiments.document_tables import replace_tables
+from experiments.document_tables import NO_VALUE, replace_tables
 from experiments.threads.expected_figures import ThreadFigures
 from experiments.threads.experiment import FLEET, THREAD, ThreadRow
 from experiments.threads.policies import DEFAULT, FIXED, KERNEL
@@ -11,7 +11,6 @@ from experiments.threads.recorded_threads import FORUM, ISSUE
 Lines = Iterator[Sequence[str]]
 KIND_NAMES = {FORUM: "forum", ISSUE: "issue, mail"}
 VISITS = (1.0, 2.0, 5.0, 16.0)
-NO_VALUE = "\N{EN DASH}"
 
 
 def fill_tables(text: str, figures: ThreadFigures) -> str:
@@ -54,26 +53,56 @@ def measure_lines(figures: ThreadFigures) -> Lines:
 def report_lines(figures: ThreadFigures) -> Lines:
     """Yield the layout of the report's Table 3.2."""
     yield (
-        "features", "MAPE", "Pr_miss", "Pr_fa", "Pr_error", "P_miss", "P_FA", "pairs", "T", "posts",
-        "visits",
+        "features", "threads", "MAPE", "Pr_miss", "Pr_fa", "Pr_error", "P_miss", "P_FA", "pairs",
+        "T", "posts", "visits",
     )  # fmt: skip
     yield (
-        "report: w = 5, words, K = 5", "8.441", ".922", ".064", ".493", NO_VALUE, NO_VALUE,
+        "report: w = 5, words, K = 5", "forum", "8.441", ".922", ".064", ".493", NO_VALUE, NO_VALUE,
         NO_VALUE, "1,601", "33", "545",
     )  # fmt: skip
     yield (
-        "report: w = 5, words, K = 50", "12.994", ".926", ".063", ".495", NO_VALUE, NO_VALUE,
-        NO_VALUE, "1,581", "33", "546",
+        "report: w = 5, words, K = 50", "forum", "12.994", ".926", ".063", ".495", NO_VALUE,
+        NO_VALUE, NO_VALUE, "1,581", "33", "546",
     )  # fmt: skip
     for row in figures.report:
         shares = (row.pr_miss, row.pr_fa, row.pr_error, row.normalised_miss, row.normalised_fa)
         yield (
             row.features,
+            KIND_NAMES[row.kind],
             f"{row.mape:.2f}",
             *(f"{share:.4f}" for share in (*shares, row.pair_score)),
             f"{row.t_score:,.0f}",
             f"{row.posts:.0f}",
             f"{row.visits:,.0f}",
+        )
+
+
+def error_lines(figures: ThreadFigures) -> Lines:
+    """Yield what MAPE depends on."""
+    yield (
+        "prediction", "threads", "MAPE", "MAPE of gaps \N{GREATER-THAN OR EQUAL TO} 20 min",
+        "median error", "predicted / actual minutes",
+    )  # fmt: skip
+    for row in figures.errors:
+        numbers = (row.mape, row.mape_long, row.median_error, row.level)
+        yield row.model, KIND_NAMES[row.kind], *(f"{number:,.2f}" for number in numbers)
+
+
+def coverage_lines(figures: ThreadFigures) -> Lines:
+    """Yield how often the 80 % intervals of the next post held."""
+    yield (
+        "model", "threads", "moments", "held", "came before", "came after", "loss",
+        "median error", "number",
+    )  # fmt: skip
+    for row in figures.coverage:
+        yield (
+            row.model,
+            KIND_NAMES.get(row.threads, row.threads),
+            row.moments,
+            *(f"{share:.3f}" for share in (row.within, row.before, row.after)),
+            f"{row.loss:.3f}",
+            f"{row.median_error:.3f}",
+            f"{row.count:,}",
         )
 
 
@@ -126,4 +155,6 @@ TABLES: Mapping[str, Callable[[ThreadFigures], Lines]] = {
     "measures": measure_lines,
     "report": report_lines,
     "bars": bar_lines,
+    "errors": error_lines,
+    "coverage": coverage_lines,
 }

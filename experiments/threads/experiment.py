@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.threads.policies import regression_policy, sweep_settings
+from experiments.threads.policies import regression_policy, short_sweep_settings, sweep_settings
 from experiments.threads.recorded_threads import FORUM, ISSUE, RecordedThread
 from freshet.backtest.threads.policies import PreparedThread, ThreadPolicy
 from freshet.backtest.threads.replay import ReplayCurve, replay_curve, visit_times
@@ -27,7 +27,7 @@ FLEET, THREAD = "fleet", "thread"
 KINDS = (FORUM, ISSUE)
 REPORT_DELAY = 1590.0
 COMPARED_VISITS = 5.0
-MEDIAN_HAZARD = np.array([np.log(2.0)])
+MEDIAN = np.array([0.5])
 PHASE = 0.5
 # Intervals of quantiles of the bootstrap: 95 %.
 LOW, HIGH = 0.025, 0.975
@@ -135,19 +135,24 @@ def replay_policy(
 
 
 def report_table(threads: Sequence[RecordedThread], report: Reporter) -> list[ReportRow]:
-    """Return the report's table on the long threads of forums, and its other sweeps."""
-    chosen = [thread.posts for thread in threads if thread.kind == FORUM and thread.is_long]
+    """Return the report's table on the long threads: all sweeps on forums, some on the others."""
     rows = []
-    for name, settings in sweep_settings():
-        policy = regression_policy(name, settings)
-        prepared = [policy.prepare(thread) for thread in chosen]
-        rows.append(_report_row(policy, chosen, prepared))
-        report(f"table 3.2: {name}")
+    for kind in KINDS:
+        chosen = [thread.posts for thread in threads if thread.kind == kind and thread.is_long]
+        for name, settings in sweep_settings() if kind == FORUM else short_sweep_settings():
+            policy = regression_policy(name, settings)
+            prepared = [policy.prepare(thread) for thread in chosen]
+            if prepared:
+                rows.append(_report_row(policy, kind, chosen, prepared))
+            report(f"table 3.2: {kind}, {name}")
     return rows
 
 
 def _report_row(
-    policy: ThreadPolicy, threads: Sequence[ThreadPosts], prepared: Sequence[PreparedThread]
+    policy: ThreadPolicy,
+    kind: str,
+    threads: Sequence[ThreadPosts],
+    prepared: Sequence[PreparedThread],
 ) -> ReportRow:
     measures = _measures(policy, threads, prepared, 1.0)
     delays, visits, posts, errors = [], [], [], []
@@ -174,7 +179,7 @@ def _report_row(
     ).tolist()
     return ReportRow(
         policy.name,
-        FORUM,
+        kind,
         float(np.mean(errors)),
         *means,
         t_score=float(np.mean(delays)),
@@ -210,7 +215,9 @@ def _test_predictions(
     if model is None:
         return prepared.predictions[first:-1], intervals
     medians = [
-        waits_until(prepared.tables, post, thread.times[post], model.terms, MEDIAN_HAZARD)[0]
+        waits_until(prepared.tables, post, thread.times[post], model.terms, MEDIAN, model.frailty)[
+            0
+        ]
         for post in range(first, len(thread) - 1)
     ]
     return np.minimum(medians, 525_600.0), intervals

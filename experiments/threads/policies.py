@@ -8,7 +8,7 @@ import numpy as np
 from experiments.threads.recorded_threads import RecordedThread
 from freshet.backtest.threads.policies import ThreadPolicy
 from freshet.core.types import FloatArray
-from freshet.predict.threads.hazard_training import train_hazard, train_self_exciting
+from freshet.predict.threads.hazard_training import train_self_exciting
 from freshet.predict.threads.interval_models import (
     ConstantInterval,
     IntervalModel,
@@ -48,13 +48,14 @@ def closed_form_policies() -> Iterator[ThreadPolicy]:
     yield ThreadPolicy("kernel, S only", rate_of=lambda _: kernel_rate(), foresight=0.0)
 
 
-def learned_policies(threads: Sequence[RecordedThread]) -> Iterator[ThreadPolicy]:
+def learned_policies(
+    threads: Sequence[RecordedThread], hazards: Callable[[ThreadPosts], RateModel]
+) -> Iterator[ThreadPolicy]:
     """Yield the policies that learn: the hazard and the self-exciting process by folds."""
-    hazards = _models_by_fold(threads, train_hazard)
     yield ThreadPolicy(DEFAULT, rate_of=hazards)
     yield ThreadPolicy("default, S only", rate_of=hazards, foresight=0.0)
     yield ThreadPolicy("default, as shipped", rate_of=lambda _: pooled_hazard())
-    yield ThreadPolicy("self-exciting", rate_of=_models_by_fold(threads, train_self_exciting))
+    yield ThreadPolicy("self-exciting", rate_of=models_by_fold(threads, train_self_exciting))
     yield _interval_policy("online sigmoid", SigmoidRegression)
     yield _interval_policy("online sigmoid, literal", partial(SigmoidRegression, literal=True))
     for name, settings in (
@@ -80,6 +81,21 @@ def sweep_settings() -> Iterator[tuple[str, WindowSettings]]:
     for content in (ContentFeatures.NONE, ContentFeatures.TF_IDF, ContentFeatures.PARTS_OF_SPEECH):
         yield f"w = 5, {content}, K = 10", WindowSettings(5, 10, content)
     yield "discounted words, 0.8, K = 10", WindowSettings(5, 10, discount=0.8)
+    yield from _raw_minutes()
+
+
+def short_sweep_settings() -> Iterator[tuple[str, WindowSettings]]:
+    """Yield a few rows of the table for issues and mail, which take longer."""
+    for tokens in (5, 50):
+        yield f"w = 5, words, K = {tokens}", WindowSettings(5, tokens)
+    yield "w = 5, none, K = 10", WindowSettings(5, 10, ContentFeatures.NONE)
+    yield from _raw_minutes()
+
+
+def _raw_minutes() -> Iterator[tuple[str, WindowSettings]]:
+    for tokens in (5, 50):
+        settings = WindowSettings(5, tokens, scaled_minutes=False)
+        yield f"w = 5, words, K = {tokens}, raw minutes", settings
 
 
 def _interval_policy(
@@ -91,7 +107,7 @@ def _interval_policy(
     return ThreadPolicy(name, rule, predict)
 
 
-def _models_by_fold(
+def models_by_fold(
     threads: Sequence[RecordedThread], train: Callable[[list[ThreadPosts]], RateModel]
 ) -> Callable[[ThreadPosts], RateModel]:
     """Return a function of a thread: the model trained on the threads of the other folds."""

@@ -45,7 +45,8 @@ def test_the_exponentials_are_near_the_power_law() -> None:
 def constant_rate(rate: float) -> RateModel:
     return RateModel(
         rate_terms(np.zeros(0), np.zeros(0), rate),
-        replace(flat_prior(), hour_posts=1e9, day_posts=1e9),
+        replace(flat_prior(), prior_hours=1e9, prior_days=1e9),
+        frailty=1e-9,
     )
 
 
@@ -134,20 +135,25 @@ def test_the_self_exciting_process_finds_the_level_of_the_rate() -> None:
 
 
 def test_posts_at_a_constant_rate_wait_half_the_gap_on_average() -> None:
-    gaps = np.array([10.0, 600.0, 50_000.0])
+    gaps = np.array([0.2, 10.0, 600.0, 50_000.0])
     thread = ThreadPosts(np.array([MONDAY]))
-    waiting, accumulated = constant_rate(0.01).waiting_posts(thread, MONDAY, gaps)
+    waiting, accumulated = constant_rate(0.01).visit_values(thread, MONDAY, gaps, foresight=0.0)
     assert waiting == pytest.approx(0.01 * gaps, rel=0.01)
     assert accumulated == pytest.approx(0.005 * gaps**2, rel=0.01)
 
 
-def test_the_value_of_a_visit_is_the_price_at_which_it_comes() -> None:
-    times = 2.8e7 + np.cumsum(np.random.default_rng(4).lognormal(4.0, 1.5, 120))
-    posts, visit, gaps = ThreadPosts(times), float(times[-1]) + 20.0, np.geomspace(1.0, 1e5, 400)
-    model = pooled_hazard()
-    waiting, values = model.visit_values(posts, visit, gaps)
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("foresight", [0.0, 0.5])
+@given(seed=st.integers(0, 1_000), waited=st.floats(0.0, 1e5), price=st.floats(1.0, 1e5))
+def test_the_value_of_a_visit_is_the_price_at_which_it_comes(
+    model: object, foresight: float, seed: int, waited: float, price: float
+) -> None:
+    assert callable(model)
+    posts, gaps = generate_thread(seed), np.geomspace(1.0, YEAR, 4_000)
+    visit = float(posts.times[-1]) + waited
+    waiting, values = model().visit_values(posts, visit, gaps, foresight=foresight)
     assert (np.diff(waiting) > 0.0).all()
     assert (np.diff(values) >= 0.0).all()
-    for price in (30.0, 1_000.0, 20_000.0):
-        by_value = gaps[np.searchsorted(values, price)]
-        assert by_value == pytest.approx(model.next_visit(posts, visit, price) - visit, rel=0.15)
+    by_value = gaps[min(np.searchsorted(values, price), len(gaps) - 1)]
+    gap = model().next_visit(posts, visit, price, foresight=foresight) - visit
+    assert by_value == pytest.approx(gap, rel=0.005)

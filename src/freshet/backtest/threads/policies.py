@@ -9,6 +9,7 @@ from freshet.backtest.threads.kernels.replay import RATE_RULE
 from freshet.core.types import FloatArray
 from freshet.predict.threads.kernels.post_rate import RateTables
 from freshet.predict.threads.rate_model import FORESIGHT, RateModel, rate_terms
+from freshet.predict.threads.regular_gaps import no_regular_gaps
 from freshet.predict.threads.rhythm import FLAT_RHYTHM
 from freshet.predict.threads.thread_posts import ThreadPosts
 from freshet.predict.threads.visit_rules import GapRule
@@ -43,7 +44,8 @@ class ThreadPolicy:
             model = self.rate_of(thread)
             tables = model.tables(thread, thread.training_posts)
             return PreparedThread(tables, np.zeros(0), model)
-        tables = RateTables(thread.times, np.zeros((len(thread), 0)), FLAT_RHYTHM)
+        counts = np.zeros((len(thread), 0))
+        tables = RateTables(thread.times, counts, FLAT_RHYTHM, no_regular_gaps(len(thread)))
         predictions = np.ones(len(thread)) if self.predictor is None else self.predictor(thread)
         return PreparedThread(tables, predictions, None)
 

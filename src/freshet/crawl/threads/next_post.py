@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from math import expm1, log
-
-import numpy as np
 
 from freshet.core.humanize import count_text, duration_text, percent_text
 from freshet.core.types import FloatArray
-from freshet.schedule.threads.waiting_curves import CURVE_AGES
+from freshet.predict.threads.forecast import NextPostForecast
 
 LOW_CHANCE, MEDIAN_CHANCE, HIGH_CHANCE = 0.1, 0.5, 0.9
 PROBABLY_THERE = 0.5
+DAY_MINUTES, LONGEST_WAIT_DAYS = 1_440.0, 3_650.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +52,19 @@ class NextPost:
 
 
 def next_post(
-    post_times: FloatArray, expected_posts: FloatArray, last_look: datetime, now: datetime
+    post_times: FloatArray, forecast: NextPostForecast, last_look: datetime, now: datetime
 ) -> NextPost:
-    """Return when the next post is expected, given how many are by each of ``CURVE_AGES``."""
-    ages, posts_by_age = np.append(0.0, CURVE_AGES), np.append(0.0, expected_posts)
-    age_days = max(0.0, (now - last_look) / timedelta(days=1))
-    by_now = float(np.interp(age_days, ages, posts_by_age))
+    """Return when the next post is expected, by the forecast that was made at the last look."""
 
     def by(chance: float) -> datetime | None:
-        posts = -log(1.0 - chance)
-        if expected_posts[-1] < posts:
-            return None
-        return last_look + timedelta(days=float(np.interp(posts, posts_by_age, ages)))
+        wait = forecast.quantile(chance) / DAY_MINUTES
+        return last_look + timedelta(days=wait) if wait < LONGEST_WAIT_DAYS else None
 
     return NextPost(
         now,
         len(post_times),
         datetime.fromtimestamp(float(post_times[-1]), now.tzinfo),
-        -expm1(-by_now),
+        forecast.chance_within(max(0.0, (now - last_look) / timedelta(minutes=1))),
         by(LOW_CHANCE),
         by(MEDIAN_CHANCE),
         by(HIGH_CHANCE),

@@ -67,7 +67,9 @@ def forecast_threads(
         posts, _ = post_curves(thread, hazard, to_epoch(last_look))
         days = (now - last_look) / timedelta(days=1) + horizons
         expected = np.interp(days, CURVE_AGES, posts, left=0.0)
-        following = next_post(thread.post_times, posts, last_look, now)
+        times, look = known_posts(thread, to_epoch(last_look))
+        forecast = hazard.forecast(times, look)
+        following = next_post(thread.post_times, forecast, last_look, now)
         forecasts[thread.page] = ThreadForecast(following, expected)
     return forecasts
 
@@ -81,11 +83,15 @@ def post_curves(
     """
     if thread.is_continued:
         return FINISHED_RATE * CURVE_AGES, FINISHED_RATE * CURVE_AGES**2 / 2
-    times = np.minimum(thread.post_times, last_look) / MINUTE_SECONDS
-    posts, values = hazard.visit_values(
-        ThreadPosts(times), last_look / MINUTE_SECONDS, CURVE_AGES * DAY_MINUTES
-    )
+    times, look = known_posts(thread, last_look)
+    posts, values = hazard.visit_values(times, look, CURVE_AGES * DAY_MINUTES)
     return posts, values / DAY_MINUTES
+
+
+def known_posts(thread: ThreadPage, last_look: float) -> tuple[ThreadPosts, float]:
+    """Return the posts that the last look found and its time, in minutes; none is later."""
+    times = np.minimum(thread.post_times, last_look) / MINUTE_SECONDS
+    return ThreadPosts(times), last_look / MINUTE_SECONDS
 
 
 def _curves(

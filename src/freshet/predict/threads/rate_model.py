@@ -16,8 +16,11 @@ import numpy as np
 from freshet.core.types import FloatArray, IndexArray
 from freshet.predict.threads.forecast import CHANCES, NextPostForecast
 from freshet.predict.threads.kernels.next_visit import (
+    GAPS,
+    VALUES,
+    WAITING,
     next_visit_gap,
-    waiting_posts,
+    waiting_walk,
     waits_until,
 )
 from freshet.predict.threads.kernels.post_rate import (
@@ -26,6 +29,7 @@ from freshet.predict.threads.kernels.post_rate import (
     decayed_counts,
     log_rate,
 )
+from freshet.predict.threads.regular_gaps import no_regular_gaps, regular_gaps
 from freshet.predict.threads.rhythm import RhythmPrior
 from freshet.predict.threads.thread_posts import ThreadPosts
 
@@ -34,7 +38,8 @@ PARAMETERS = Path(__file__).with_name("hazard.json")
 KERNEL_SCALE = 0.25
 # The share of the rule that looks at the coming rate (docs/decisions/0057).
 FORESIGHT = 0.5
-CUMULATIVE_HAZARDS = -np.log1p(-CHANCES)
+# How much the rate of a thread varies around its forecast (docs/decisions/0067).
+FRAILTY, KERNEL_FRAILTY = 0.2, 0.4
 LONGEST_TIME_CONSTANT = 2.7e7
 DECAY_RATIO = 4.0
 
@@ -45,17 +50,28 @@ class RateModel:
 
     terms: RateTerms
     rhythm: RhythmPrior
+    frailty: float = FRAILTY
 
     def tables(self, posts: ThreadPosts, known: int | None = None) -> RateTables:
-        """Return the tables of a thread; the rhythm is that of the first ``known`` posts."""
+        """Return the tables of a thread; the rhythm is that of the first ``known`` posts.
+
+        Regular gaps are looked for after the last known post, and after each later one.
+        """
+        first = len(posts) - 1 if known is None else known - 1
+        return self.training_tables(posts, known)._replace(regular=regular_gaps(posts.times, first))
+
+    def training_tables(self, posts: ThreadPosts, known: int | None = None) -> RateTables:
+        """Return the tables of a thread without its regular gaps, from which no rate is learnt."""
         counts = decayed_counts(posts.times, self.terms.decays)
-        return RateTables(posts.times, counts, self.rhythm.rhythm_of(posts.times[:known]))
+        rhythm = self.rhythm.rhythm_of(posts.times[:known])
+        return RateTables(posts.times, counts, rhythm, no_regular_gaps(len(posts)))
 
     def forecast(self, posts: ThreadPosts, now: float) -> NextPostForecast:
         """Return the distribution of the next post if none came until now (epoch minutes)."""
         last = len(posts) - 1
         tables = self.tables(posts)
-        return NextPostForecast(waits_until(tables, last, now, self.terms, CUMULATIVE_HAZARDS))
+        waits = waits_until(tables, last, now, self.terms, CHANCES, self.frailty)
+        return NextPostForecast(waits)
 
     def rate(self, posts: ThreadPosts, now: float) -> float:
         """Return the posts per minute now, at average rhythm, if none came since the last."""
@@ -73,30 +89,22 @@ class RateModel:
         gap = next_visit_gap(self.tables(posts), len(posts) - 1, now, self.terms, price, foresight)
         return now + float(gap)
 
-    def waiting_posts(
-        self, posts: ThreadPosts, now: float, gaps: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return how many posts are expected to wait some minutes after a visit now.
-
-        The second result is S, their integral over the minutes. ``gaps`` increase.
-        """
-        tables = self.tables(posts)
-        waiting, accumulated = waiting_posts(tables, len(posts) - 1, now, self.terms, gaps)
-        return waiting, accumulated
-
     def visit_values(
         self, posts: ThreadPosts, now: float, gaps: FloatArray, *, foresight: float = FORESIGHT
     ) -> tuple[FloatArray, FloatArray]:
         """Return the waiting posts some minutes after a visit now, and what a visit is worth then.
 
-        The value is the greatest ``price`` at which ``next_visit`` has come by then. ``gaps``
-        increase.
+        The value is the greatest ``price`` at which ``next_visit`` has come by then; with
+        ``foresight`` 0 it is S, the integral of the waiting posts over the minutes.
         """
-        waiting, accumulated = self.waiting_posts(posts, now, gaps)
-        rates = np.diff(waiting, prepend=0.0) / np.diff(gaps, prepend=0.0)
-        by_rate = waiting**2 / (2.0 * rates)
-        values = accumulated ** (1.0 - foresight) * by_rate**foresight
-        return waiting, np.maximum.accumulate(values)
+        limits = math.inf, float(gaps.max())
+        walk = waiting_walk(self.tables(posts), len(posts) - 1, now, self.terms, limits, foresight)
+        shares = np.minimum(gaps / walk[GAPS, 0], 1.0)
+        positions, logarithms = np.log(gaps), np.log(walk)
+        waiting = np.exp(np.interp(positions, logarithms[GAPS], logarithms[WAITING]))
+        greatest = np.maximum.accumulate(logarithms[VALUES])
+        values = np.exp(np.interp(positions, logarithms[GAPS], greatest))
+        return waiting * shares, values * shares**2
 
 
 def power_law_terms(
@@ -124,7 +132,8 @@ def rate_terms(decays: FloatArray, weights: FloatArray, base: float = 0.0) -> Ra
 @cache
 def kernel_rate() -> RateModel:
     """Return the rule without training: rate ~ sum of (age + 10 min)^-1.2, with the rhythm."""
-    return RateModel(rate_terms(*power_law_terms(scale=KERNEL_SCALE)), pooled_hazard().rhythm)
+    terms = rate_terms(*power_law_terms(scale=KERNEL_SCALE))
+    return RateModel(terms, pooled_hazard().rhythm, KERNEL_FRAILTY)
 
 
 @cache
@@ -164,7 +173,8 @@ def hazard_document(model: RateModel) -> dict[str, Any]:
         name: _rounded(value) if isinstance(value, np.ndarray) else value
         for name, value in model.terms._asdict().items()
     }
-    return document | {"hours": _rounded(model.rhythm.hours), "days": _rounded(model.rhythm.days)}
+    rhythm = {"hours": _rounded(model.rhythm.hours), "days": _rounded(model.rhythm.days)}
+    return document | rhythm
 
 
 def _rounded(values: Any) -> list[float] | list[int]:

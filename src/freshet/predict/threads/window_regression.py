@@ -31,7 +31,8 @@ class WindowSettings:
     """Size of the window, number of tokens, content, and whether log intervals are regressed.
 
     With a ``discount`` the tokens of all earlier posts count, discounted, instead of those of the
-    window.
+    window. Without ``scaled_minutes`` the intervals are regressed as they are: the penalty of the
+    regression then keeps the predictions near the median.
     """
 
     posts: int = 5
@@ -41,6 +42,7 @@ class WindowSettings:
     discount: float | None = None
     intervals: bool = True
     context: bool = True
+    scaled_minutes: bool = True
 
 
 class WindowRegression:
@@ -61,8 +63,9 @@ class WindowRegression:
         rows = np.vstack([self._features(thread)[:-1] for thread in threads])
         self.means_, deviations = rows.mean(axis=0), rows.std(axis=0)
         self.deviations_ = np.where(deviations > 0.0, deviations, 1.0)
-        self.level_, spread = float(targets.mean()), float(targets.std())
-        self.spread_ = spread or 1.0
+        self.level_, self.spread_ = 0.0, 1.0
+        if self.settings.scaled_minutes:
+            self.level_, self.spread_ = float(targets.mean()), float(targets.std()) or 1.0
         self.regression_ = SVR(kernel="rbf")
         self.regression_.fit(self._scaled(rows), (targets - self.level_) / self.spread_)
         return self

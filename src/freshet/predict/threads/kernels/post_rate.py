@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from freshet.core.types import FloatArray, IndexArray
+from freshet.predict.threads.kernels.regular_gaps import RegularGaps
 
 # A decayed count is negligible after so many time constants.
 MAX_EXPONENT = 40.0
@@ -39,7 +40,7 @@ class RateTerms(NamedTuple):
 
 
 class RateTables(NamedTuple):
-    """The posts of a thread: times, decayed counts at each post, and the rhythm of the week.
+    """The posts of a thread: times, decayed counts at each post, rhythm of the week, regular gaps.
 
     ``cumulative_rhythm`` has the weighted minutes from the start of the week to each of its hours.
     """
@@ -47,6 +48,7 @@ class RateTables(NamedTuple):
     times: FloatArray
     counts: FloatArray
     cumulative_rhythm: FloatArray
+    regular: RegularGaps
 
 
 @njit(cache=True, nogil=True)
