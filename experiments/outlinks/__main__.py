@@ -29,6 +29,7 @@ from experiments.outlinks.experiment import (
     EXPERIMENT_PARTS,
     MODELS,
     TUNING,
+    USUAL_PARTS,
     ExperimentSettings,
     SourceFeatures,
     run_experiment,
@@ -129,7 +130,7 @@ def open_sources(
 
 def open_source(options: argparse.Namespace) -> tuple[str, PageSteps, ExperimentSettings]:
     """Return the name of the pages, the pages, and the settings of their run."""
-    parts = tuple(options.part or EXPERIMENT_PARTS)
+    parts = tuple(options.part or USUAL_PARTS)
     seeds = tuple(range(options.repetitions))
     if options.data is None:
         web = GeneratedWeb(options.pages, seed=options.seed)
@@ -162,7 +163,10 @@ def make_parser() -> argparse.ArgumentParser:
         help="run the real pages and the world; parts that are finished in WORK are not run again",
     )
     parser.add_argument(
-        "--part", action="append", choices=EXPERIMENT_PARTS, help="run this part; may be repeated"
+        "--part",
+        action="append",
+        choices=EXPERIMENT_PARTS,
+        help="run this part; may be repeated; by default all but tuning",
     )
     parser.add_argument(
         "--split", action="append", choices=SPLITS, help="use only this split; may be repeated"

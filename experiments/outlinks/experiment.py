@@ -42,6 +42,8 @@ from freshet.core.types import FloatArray
 
 SUMMARY, MODELS, TUNING, FIGURES, CRAWL = "summary", "models", "tuning", "figures", "crawl"
 EXPERIMENT_PARTS = (SUMMARY, MODELS, TUNING, FIGURES, CRAWL)
+# Tuning is slow, and is run only if it is named.
+USUAL_PARTS = (SUMMARY, MODELS, FIGURES, CRAWL)
 RANKED_SPLIT = TUNED_SPLIT = "page"
 Reporter = Callable[[str], None]
 
@@ -51,7 +53,7 @@ class ExperimentSettings:
     """Which parts, splits, targets and kinds of links are run, and which weeks are predicted."""
 
     plan: EvaluationPlan
-    parts: tuple[str, ...] = EXPERIMENT_PARTS
+    parts: tuple[str, ...] = USUAL_PARTS
     splits: tuple[str, ...] = SPLITS
     targets: tuple[OutlinkTarget, ...] = tuple(OutlinkTarget)
     kinds: tuple[LinkKind, ...] = tuple(LinkKind)
