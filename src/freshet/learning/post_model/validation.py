@@ -1,5 +1,7 @@
 """Compares a model of posts with its baselines at later looks."""
 
+import math
+
 import numpy as np
 
 from freshet.core.progress import ProgressCallback, ignore_progress
@@ -39,18 +41,18 @@ def post_chances(
 ) -> dict[str, FloatArray]:
     """Return the chances that looks find a new post, by a hazard and by its baselines."""
     models = {LEARNED: hazard, DEFAULT_FORECAST: pooled_hazard(), KERNEL_RATE: kernel_rate()}
-    expected = {name: np.zeros(len(examples)) for name in (*models, MEAN_RATE)}
+    chances = {name: np.zeros(len(examples)) for name in (*models, MEAN_RATE)}
     for index, row in enumerate(examples.rows.tolist()):
         known = examples.threads[row].known_posts(float(examples.previous[index]))
         if known is not None:
             now = float(examples.previous[index]) / MINUTE_SECONDS
             gap = float(examples.times[index]) / MINUTE_SECONDS - now
             for name, model in models.items():
-                expected[name][index] = model.waiting_posts(known, now, np.array([gap]))[0][0]
-            expected[MEAN_RATE][index] = _mean_rate(known, now) * gap
+                chances[name][index] = model.forecast(known, now).chance_within(gap)
+            chances[MEAN_RATE][index] = -math.expm1(-_mean_rate(known, now) * gap)
         if index % PROGRESS_LOOKS == 0:
             progress(index, len(examples))
-    return {name: -np.expm1(-posts) for name, posts in expected.items()}
+    return chances
 
 
 def _mean_rate(posts: ThreadPosts, now: float) -> float:
