@@ -57,11 +57,11 @@ class CrawlOutlook:
         self._collection = collection
         batches = collection.catalog.live_page_columns()
         self._ids = np.array([page_id for batch in batches for page_id in batch.ids], np.int64)
-        self._preview = CrawlPreview(collection, collection.settings)
+        self._preview = CrawlPreview(collection, collection.planning_settings())
         self.made = self._preview.now
         self.budget = self._preview.budget
         self.policy = self._preview.policy.name
-        self.objective = planning_objective(collection.settings)
+        self.objective = planning_objective(self._preview.settings)
         self._forecast_policy = forecast_policy(
             collection, self.made, planning_policy=self._preview.policy
         )
