@@ -19,10 +19,10 @@ from freshet.learning.evolve.model_selection import (
     ValidatedFormula,
     select_formula,
 )
-from freshet.learning.evolve.task import FITNESS_MEASURES
 from freshet.schedule.formulas.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
 from freshet.schedule.policies import CYCLE_RULE_POLICIES
 
+FITNESS_MEASURES = ("ndcg", "changerate")
 RULES = ("rand", "age", "nad", "sad", "aad", "gad", "cg")
 SIMPLE_RULE = "t * X"
 BUDGETS = (0.01, 0.02, 0.03, 0.04, 0.05)

@@ -201,7 +201,7 @@ def stopped(signals: Sequence[int], words: Sequence[str]) -> subprocess.Complete
         (("--seeds", "0"), 2, "--seeds"),
         (("--folds", "6"), 2, "--folds"),
         (("--terminals", "most"), 2, "--terminals"),
-        (("--fitness", "age"), 2, "--fitness"),
+        (("--fitness", "age"), 2, "fitness 'age' is not a measure"),
         (("--out", "formula.txt"), 2, "must end in .json"),
         (("--out", "nowhere/formula.json"), 5, "cannot be written"),
         (("--checkpoint", "nowhere/kept"), 5, "cannot be written"),

@@ -19,7 +19,7 @@ LIVE_POLICY_NAMES = (
 )  # fmt: skip
 FORMULA_WORDS = (
     "n", "X", "t", "CG", "NAD", "SAD", "AAD", "GAD", "rate", "chance", "around", "quiet", "weekday",
-    "log", "exp", "pow",
+    "importance", "log", "exp", "pow",
 )  # fmt: skip
 MODEL_SUFFIX = ".json"
 TREES = "trees"

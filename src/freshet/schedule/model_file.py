@@ -6,7 +6,8 @@ named.
 
 import math
 import typing
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -28,15 +29,22 @@ TerminalSet = Literal["basic", "all", "extended"]
 SelectionMethod = Literal["best", "avg", "sum"]
 Record = TypeVar("Record", "FormulaModel", "PolicyTestResult")
 
+OPTIONAL: Mapping[str, bool] = {"optional": True}
+
 
 @dataclass(frozen=True, slots=True)
 class PolicyTestResult:
-    """The results of one policy on the test pages, which the search did not use."""
+    """The results of one policy on the test pages, which the search did not use.
+
+    Files of earlier versions have no weighted freshness and no share of the links; NaN if unknown.
+    """
 
     policy: str
     changerate: float
     ndcg: float
     freshness: float
+    weighted_freshness: float = field(default=math.nan, metadata=OPTIONAL)
+    links_detected: float = field(default=math.nan, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +144,7 @@ def _read_record(cls: type[Record], values: Any, location: str) -> Record:
     if not isinstance(values, dict):
         raise BadInputError(f"{location}: must be a JSON object, not {_shorten(values)}")
     names = [item.name for item in fields(cls)]
+    values = dict.fromkeys((item.name for item in fields(cls) if item.metadata), None) | values
     if missing := [name for name in names if name not in values]:
         raise BadInputError(
             f"{location}: {', '.join(missing)} is missing; add it, or learn the model again"

@@ -11,11 +11,11 @@ from freshet.core.policy import Policy
 from freshet.core.setting_checks import looks_like_formula
 from freshet.core.tables import DAY_SECONDS
 from freshet.formula.expression import Formula, parse_formula
-from freshet.formula.variables import WeightClock
+from freshet.formula.variables import PAPER_VARIABLES, WeightClock
 from freshet.schedule.bayes_policy import BayesPolicy
 from freshet.schedule.cadence import CONTINUOUS_CADENCE, CYCLE_CADENCE
 from freshet.schedule.formulas.extended_formula_policy import (
-    EXTENDED_VARIABLES,
+    IMPORTANCE_VARIABLE,
     VARIABLES_BY_TERMINAL_SET,
     ExtendedFormulaPolicy,
 )
@@ -82,7 +82,7 @@ LINK_POLICY_NAMES = (*LINK_RULE_POLICIES, *LINK_POLICIES)
 THREAD_POLICY_NAMES = tuple(THREAD_POLICIES)
 CYCLE_POLICY_NAMES = tuple(CYCLE_RULE_POLICIES)
 ALL_POLICY_NAMES = (*POLICY_NAMES, *LINK_POLICY_NAMES, *THREAD_POLICY_NAMES, *CYCLE_POLICY_NAMES)
-FORMULA_VARIABLES = VARIABLES_BY_TERMINAL_SET["extended"]
+FORMULA_VARIABLES = (*VARIABLES_BY_TERMINAL_SET["extended"], IMPORTANCE_VARIABLE)
 MAX_SHOWN_LETTERS = 80
 
 
@@ -127,7 +127,7 @@ def make_policy(
         return _make_own_policy(name, seed=seed, delays=delays)
     ranking = FormulaRanking(parse_policy_formula(name)) if isinstance(name, str) else name
     title, formula, clock = ranking.title, ranking.formula, ranking.clock
-    if formula.variables.isdisjoint(EXTENDED_VARIABLES):
+    if formula.variables <= set(PAPER_VARIABLES):
         return FormulaPolicy(title, formula, clock=clock, seed=seed, delays=delays)
     return ExtendedFormulaPolicy(
         title, formula, cadence=cadence, clock=clock, seed=seed, delays=delays

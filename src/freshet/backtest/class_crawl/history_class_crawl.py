@@ -15,7 +15,14 @@ from freshet.backtest.class_crawl.tables import (
     FitnessTarget,
     TieBreakKeys,
 )
-from freshet.backtest.fitness import NO_FLOOR, FormulaResult, stop_cycle, summarise_crawl
+from freshet.backtest.fitness import (
+    NO_FLOOR,
+    CrawlScale,
+    FormulaResult,
+    parse_fitness,
+    stop_cycle,
+    summarise_crawl,
+)
 from freshet.backtest.metrics import cumulative_gains
 from freshet.backtest.trace import Trace
 from freshet.formula.expression import Formula
@@ -37,16 +44,21 @@ class HistoryClassCrawl:
         self._trace = CompiledTrace(
             np.ascontiguousarray(trace.changed_bits), len(trace.pages), k, keys
         )
-        self._gains = cumulative_gains(k)
+        self._scale = CrawlScale(len(trace.pages), cumulative_gains(k))
 
     def run(
         self, formula: Formula, *, floor: float = NO_FLOOR, measure: FitnessMeasure = "ndcg"
     ) -> FormulaResult:
         """Crawl by the scores of a formula; stop when the floor is out of reach."""
-        ranked_gains = self._gains if measure == "ndcg" else self._gains[:0]
-        target = FitnessTarget(ranked_gains, stop_cycle(len(self._trace.changed), floor), floor)
+        mixture, gains = parse_fitness(measure), self._scale.gains
+        target = FitnessTarget(
+            gains if mixture.ndcg else gains[:0],
+            stop_cycle(len(self._trace.changed), floor),
+            floor,
+            mixture.class_weights,
+        )
         cycles, counts = crawl_by_classes(self._trace, self._compile(formula), target)
-        return summarise_crawl(counts, cycles, self._gains, measure)
+        return summarise_crawl(counts, cycles, self._scale, mixture)
 
     def _compile(self, formula: Formula) -> CompiledFormula:
         compiled, variables = (

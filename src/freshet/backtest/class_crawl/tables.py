@@ -38,14 +38,16 @@ class CompiledFormula(NamedTuple):
 
 
 class FitnessTarget(NamedTuple):
-    """The fitness target: cumulative gains by rank, or none to count the changes alone.
+    """The fitness target: cumulative gains by rank, none if NDCG does not count, and weights.
 
-    After the cycle ``stop_cycle`` a crawl is stopped if its mean cannot reach the floor any more.
+    ``weights`` are those of NDCG, ChangeRate and freshness in the fitness. After the cycle
+    ``stop_cycle`` a crawl is stopped if its fitness cannot reach the floor any more.
     """
 
     gains: FloatArray
     stop_cycle: int
     floor: float
+    weights: FloatArray
 
 
 class HistoryClasses(NamedTuple):

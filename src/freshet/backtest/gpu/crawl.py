@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES
 from freshet.backtest.fitness import (
     NO_FLOOR,
+    CrawlScale,
     CycleCounts,
+    FitnessMixture,
     FormulaResult,
+    parse_fitness,
     stop_cycle,
     summarise_crawl,
 )
@@ -44,7 +47,7 @@ class FormulaBatchCrawl:
         self._device = device or CpuDevice()
         self._clock: WeightClock = clock
         self._trace: DeviceTrace = load_trace(trace, min(k, len(trace.pages)), keys, self._device)
-        self._gains = cumulative_gains(self._trace.k)
+        self._scale = CrawlScale(len(trace.pages), cumulative_gains(self._trace.k))
 
     def run(
         self,
@@ -72,17 +75,18 @@ class FormulaBatchCrawl:
     ) -> list[FormulaResult]:
         cycles = self._trace.cycles
         batch = FormulaBatch(self._device, self._trace, formulas, self._clock)
-        device_gains = self._device.xp.asarray(self._gains) if measure == "ndcg" else None
+        mixture = parse_fitness(measure)
+        device_gains = self._device.xp.asarray(self._scale.gains) if mixture.ndcg else None
         log = _CycleLog(len(formulas), cycles)
         stops = np.array([stop_cycle(cycles, floor) for floor in floors.tolist()])
         for number in range(WARM_UP_CYCLES, cycles):
             log.write(number, batch.step(number, device_gains))
             if (stops == number).any():
-                bounds = [result.fitness for result in log.results(self._gains, measure)]
+                bounds = [result.fitness for result in log.results(self._scale, mixture)]
                 batch.keep(log.keep((stops != number) | (np.array(bounds) >= floors)))
                 if log.is_over:
                     break
-        return log.results(self._gains, measure)
+        return log.results(self._scale, mixture)
 
 
 def _require_supported(formulas: Sequence[Formula]) -> None:
@@ -124,11 +128,11 @@ class _CycleLog:
         """Whether every formula is stopped."""
         return not len(self._running)
 
-    def results(self, gains: FloatArray, measure: FitnessMeasure) -> list[FormulaResult]:
+    def results(self, scale: CrawlScale, mixture: FitnessMixture) -> list[FormulaResult]:
         """Return the result of each formula so far."""
         stale_after = self._stale_before - self._changes_found
         rows = zip(self._changes_found, self._gain, self._stale_before, stale_after, strict=True)
         return [
-            summarise_crawl(CycleCounts(*row), int(cycles), gains, measure)
+            summarise_crawl(CycleCounts(*row), int(cycles), scale, mixture)
             for row, cycles in zip(rows, self._cycles, strict=True)
         ]

@@ -1,9 +1,11 @@
 """Comparison of a learned formula with other policies, on pages that it was not learned from."""
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
+from math import fsum
 from statistics import fmean
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 
 from freshet.backtest.cycle_crawl import Selector, crawl_in_cycles, visits_per_cycle
 from freshet.backtest.cycle_oracles import CYCLE_ORACLES
+from freshet.backtest.fitness import FitnessMixture, parse_fitness
 from freshet.backtest.metrics import BacktestMetrics, measure_crawl
 from freshet.backtest.selectors import make_selector
 from freshet.backtest.significance import confidence_interval
@@ -35,7 +38,8 @@ COMPARED_POLICIES = (
 )
 COMPARISON_SEEDS = 3
 MIN_INTERVAL_FOLDS = 3
-COMPARED_MEASURES = ("changerate", "ndcg", "freshness")
+COMPARED_MEASURES = ("changerate", "ndcg", "freshness", "weighted_freshness", "links_detected")
+COMPARED_BY_FITNESS = {"links": "links_detected"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,18 @@ class MeanTestResult:
     ndcg_ci: float | None
     freshness: float
     freshness_ci: float | None
+    weighted_freshness: float
+    weighted_freshness_ci: float | None
+    links_detected: float
+    links_detected_ci: float | None
+
+    def fitness(self, mixture: FitnessMixture) -> float:
+        """Return the mixture of the measures by which results are ranked."""
+        measures = (
+            (getattr(self, COMPARED_BY_FITNESS.get(name, name)), weight)
+            for name, weight in asdict(mixture).items()
+        )
+        return fsum(weight * value for value, weight in measures if weight)
 
 
 def compared_policies(clock: WeightClock) -> tuple[str, ...]:
@@ -88,18 +104,24 @@ def _run(trace: Trace, selector: Selector, k: int) -> BacktestMetrics:
 
 def _mean_over_seeds(name: str, metrics: Sequence[BacktestMetrics]) -> PolicyTestResult:
     means = (
-        fmean(getattr(seed_metrics, measure) for seed_metrics in metrics)
+        _known(fmean(getattr(seed_metrics, measure) for seed_metrics in metrics))
         for measure in COMPARED_MEASURES
     )
     return PolicyTestResult(name, *means)
 
 
+def _known(value: float) -> float:
+    """Return a value; NaN is always the same object, so that equal results compare equal."""
+    return math.nan if math.isnan(value) else value
+
+
 def mean_results(
     folds: Sequence[Sequence[PolicyTestResult]], measure: str
 ) -> tuple[MeanTestResult, ...]:
-    """Return the mean results of every policy over folds, the best by a measure first."""
+    """Return the mean results of every policy over folds, the best by the fitness first."""
     means = [_mean_over_folds(results) for results in zip(*folds, strict=True)]
-    return tuple(sorted(means, key=lambda result: -getattr(result, measure)))
+    mixture = parse_fitness(measure)
+    return tuple(sorted(means, key=lambda result: -result.fitness(mixture)))
 
 
 def _mean_over_folds(results: Sequence[PolicyTestResult]) -> MeanTestResult:
@@ -108,5 +130,6 @@ def _mean_over_folds(results: Sequence[PolicyTestResult]) -> MeanTestResult:
     for measure in COMPARED_MEASURES:
         values = np.array([getattr(result, measure) for result in results])
         interval = confidence_interval(values)
-        figures += [interval.mean, interval.margin if len(results) >= MIN_INTERVAL_FOLDS else None]
+        has_margin = len(results) >= MIN_INTERVAL_FOLDS
+        figures += [_known(interval.mean), _known(interval.margin) if has_margin else None]
     return MeanTestResult(results[0].policy, *figures)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from freshet.backtest.devices import open_device
+from freshet.backtest.fitness import parse_fitness
 from freshet.backtest.trace import Trace
 from freshet.core.errors import NoSpaceError, UsageError
 from freshet.learning.evolve.checkpoint import (
@@ -115,6 +116,10 @@ def _open_array_device(device: str, task: EvolutionTask) -> "ArrayDevice | None"
         return None
     if task.terminals == "extended":
         raise UsageError(f"device {device!r} does not support extended names; use the device cpu")
+    if parse_fitness(task.measure).needs_pages:
+        raise UsageError(
+            f"device {device!r} does not support the fitness {task.measure}; use the device cpu"
+        )
     return open_device("cpu" if device == "arrays" else device)
 
 

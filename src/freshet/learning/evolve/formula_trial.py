@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from freshet.backtest.class_crawl.history_class_crawl import HistoryClassCrawl
 from freshet.backtest.cycle_crawl import cycle_time, visits_per_cycle
 from freshet.backtest.devices import batch_crawl
-from freshet.backtest.fitness import NO_FLOOR, FormulaResult
+from freshet.backtest.fitness import NO_FLOOR, FormulaResult, parse_fitness
 from freshet.backtest.page_crawl import PageCrawl
 from freshet.backtest.trace import Trace
 from freshet.formula.expression import Formula
@@ -26,7 +26,8 @@ class FormulaTrial:
     """The simulated crawl of a trace by formulas, within a budget of visits per cycle.
 
     Formulas of the paper's variables crawl by classes of pages with equal histories, others page by
-    page. A ``device`` evaluates many formulas at once, which may use the paper's variables only.
+    page, and so do all if the measure needs importance or links. A ``device`` evaluates many
+    formulas at once, which may use the paper's variables only.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class FormulaTrial:
         self._page_crawl = PageCrawl(trace, k, ranker)
         self._batch_crawl = device and batch_crawl(trace, k, keys, clock=clock, device=device)
         self._measure: FitnessMeasure = measure
+        self._needs_pages = parse_fitness(measure).needs_pages
 
     def fitness(self, formula: Formula, floor: float = NO_FLOOR) -> float:
         """Return the fitness of a formula, or a bound below the floor if it cannot reach it."""
@@ -54,7 +56,8 @@ class FormulaTrial:
 
     def crawl(self, formula: Formula, floor: float = NO_FLOOR) -> FormulaResult:
         """Return the results of every cycle of a formula's crawl."""
-        crawl = self._class_crawl if formula.variables <= _CLASS_VARIABLES else self._page_crawl
+        by_class = formula.variables <= _CLASS_VARIABLES and not self._needs_pages
+        crawl = self._class_crawl if by_class else self._page_crawl
         return crawl.run(formula, floor=floor, measure=self._measure)
 
     def fitnesses(

@@ -4,19 +4,22 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
+from freshet.backtest.fitness import parse_fitness
 from freshet.backtest.folds import FOLDS
 from freshet.core.errors import UsageError
 from freshet.formula.expression import Formula, FormulaToken
 from freshet.formula.variables import WEIGHTED_ESTIMATES, FitnessMeasure, WeightClock
 from freshet.learning.evolve.genetic_search import GPConfig
 from freshet.learning.evolve.model_selection import SELECTION_METHODS
-from freshet.schedule.formulas.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
+from freshet.schedule.formulas.extended_formula_policy import (
+    IMPORTANCE_VARIABLE,
+    VARIABLES_BY_TERMINAL_SET,
+)
 from freshet.schedule.model_file import SelectionMethod, TerminalSet
 
 EstimateKind = Literal["rates", "chances"]
 
 ESTIMATE_KINDS: tuple[EstimateKind, ...] = ("rates", "chances")
-FITNESS_MEASURES: tuple[FitnessMeasure, ...] = ("ndcg", "changerate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,8 @@ class EvolutionTask:
     change that follow from them. ``folds`` is how many of the five folds serve as test pages, one
     after another; with 0 all pages are for training and validation, and policies are compared on
     the validation pages. ``seed`` is the seed of the page split, of tie breaks and of the first
-    search; later searches count up from it.
+    search; later searches count up from it. With ``planted``, the first generation of a search with
+    extended variables has every variable as a formula of its own.
     """
 
     terminals: TerminalSet = "all"
@@ -40,16 +44,20 @@ class EvolutionTask:
     seeds: int = 5
     folds: int = 1
     config: GPConfig = field(default_factory=GPConfig)
+    planted: bool = True
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Return the variables that formulas may use."""
-        return VARIABLES_BY_TERMINAL_SET[self.terminals]
+        """Return the variables that formulas may use; importance if the fitness weighs by it."""
+        variables = VARIABLES_BY_TERMINAL_SET[self.terminals]
+        weighs = parse_fitness(self.measure).weighted_freshness > 0
+        return (*variables, IMPORTANCE_VARIABLE) if weighs else variables
 
     @property
     def initial_formulas(self) -> tuple[Formula, ...]:
-        """Return the formulas that a search begins with: variables that rank well on their own."""
-        return tuple(Formula((name,)) for name in self.variables if self.terminals == "extended")
+        """Return the formulas that are planted: variables that rank well on their own."""
+        planted = self.terminals == "extended" and self.planted
+        return tuple(Formula((name,)) for name in self.variables if planted)
 
     def expand_chances(self, formula: Formula) -> Formula:
         """Return a formula of the search in its general form, in which every estimate is a rate."""
@@ -77,7 +85,7 @@ def check_task(task: EvolutionTask) -> None:
     config = task.config
     _require_one_of("terminals", task.terminals, VARIABLES_BY_TERMINAL_SET)
     _require_one_of("estimates", task.estimates, ESTIMATE_KINDS)
-    _require_one_of("fitness", task.measure, FITNESS_MEASURES)
+    parse_fitness(task.measure)
     _require_one_of("selection", task.selection, SELECTION_METHODS)
     _require(0 < task.budget <= 1, f"budget {task.budget:.4g}", "above 0 and at most 1")
     _require(0 <= task.folds <= FOLDS, f"{task.folds} folds", f"from 0 to {FOLDS}")

@@ -4,7 +4,8 @@
 chance by it that the page has changed since its last look. ``around`` is the age in days by the
 look-around clock of the page's directory. ``quiet`` is the number of days since the last change
 seen, or since the first look if none was seen. ``weekday`` is the mean, over the changes seen, of
-the cosine between the weekday on which each was found and today's. A cycle is a day.
+the cosine between the weekday on which each was found and today's. A cycle is a day. Formulas may
+also use ``importance``; searches do if their fitness weighs by it.
 """
 
 from collections.abc import Mapping
@@ -38,6 +39,7 @@ from freshet.schedule.rules.ranking_rule import RowArray
 FORECAST_VARIABLES = ("rate", "chance", "around")
 HISTORY_VARIABLES = ("quiet", "weekday")
 EXTENDED_VARIABLES = (*FORECAST_VARIABLES, *HISTORY_VARIABLES)
+IMPORTANCE_VARIABLE = "importance"
 VARIABLES_BY_TERMINAL_SET = {
     "basic": BASIC_VARIABLES,
     "all": PAPER_VARIABLES,
@@ -115,6 +117,8 @@ class ExtendedFormulaPolicy(FormulaPolicy):
         values = dict(super().variable_values(rows, now)) if self._needs_sums else {}
         if "chance" in self._used_variables or "rate" in self._used_variables:
             values["chance"], values["rate"] = self.change_chances_and_rates(rows, now)
+        if IMPORTANCE_VARIABLE in self._used_variables:
+            values[IMPORTANCE_VARIABLE] = self.page_states.importance[rows].astype(np.float64)
         if "around" in self._used_variables:
             values["around"] = self.forecast.effective_ages(rows, now)
         if "quiet" in self._used_variables:

@@ -48,7 +48,7 @@ def crawl_by_classes(
         refresh_copies(classes, visits, stale)
         _record(counts, classes, visits, target, number)
         regroup_visited(classes, visits, formula, number)
-        if number == target.stop_cycle and _is_below_floor(counts, target, trace.k):
+        if number == target.stop_cycle and _is_below_floor(counts, target, trace):
             return number + 1, counts
     return cycles, counts
 
@@ -128,15 +128,23 @@ def _record(
 
 
 @njit(cache=True, nogil=True)
-def _is_below_floor(counts: CycleCounts, target: FitnessTarget, k: int) -> bool:
-    """Return whether the mean stays below the floor even if all remaining cycles are perfect."""
-    total, cycle_count = 0.0, 0
+def _is_below_floor(counts: CycleCounts, target: FitnessTarget, trace: CompiledTrace) -> bool:
+    """Return whether the fitness stays below the floor even if all remaining cycles are perfect."""
+    gains, changes, fresh, ranked_count, cycle_count = 0.0, 0.0, 0.0, 0, 0
     for number in range(WARM_UP_CYCLES, target.stop_cycle + 1):
-        if not len(target.gains):
-            total += counts.changes_found[number] / k
-            cycle_count += 1
-        elif counts.stale_before[number]:
-            total += counts.gain[number] / target.gains[min(k, counts.stale_before[number])]
-            cycle_count += 1
-    cycles_left = len(counts.changes_found) - 1 - target.stop_cycle
-    return (total + cycles_left) / (cycle_count + cycles_left) < target.floor
+        cycle_count += 1
+        changes += counts.changes_found[number] / trace.k
+        fresh += 1.0 - counts.stale_after[number] / trace.pages
+        if len(target.gains) and counts.stale_before[number]:
+            gains += counts.gain[number] / target.gains[min(trace.k, counts.stale_before[number])]
+            ranked_count += 1
+    left = len(counts.changes_found) - 1 - target.stop_cycle
+    bound = 0.0
+    for weight, total, count in (
+        (target.weights[0], gains, ranked_count),
+        (target.weights[1], changes, cycle_count),
+        (target.weights[2], fresh, cycle_count),
+    ):
+        if weight > 0.0:
+            bound += weight * ((total + left) / (count + left))
+    return bound < target.floor

@@ -1,7 +1,7 @@
 """Learns by genetic programming: formulas whose simulated crawls of the training pages find the
-most changes produce the next generation. The best formulas are compared on validation pages, and
-the selected one is tested on pages that no search has seen, together with the classic policies and
-the oracles, which know the true changes.
+most changes, or do best by another --fitness, produce the next generation. The best formulas are
+compared on validation pages, and the selected one is tested on pages that no search has seen,
+together with the classic policies and the oracles, which know the true changes.
 
 The result is a model file, and its path can be used as a policy: `freshet simulate --policy
 formula.json` back-tests it, and `policy = "formula.json"` in freshet.toml makes the crawl use it.
@@ -11,7 +11,7 @@ The state is saved to the checkpoint after every generation. Ctrl-C stops after 
 same command with --resume continues and gives the same result as an uninterrupted search.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ import typer
 
 from freshet.backtest.cycle_crawl import visits_per_cycle
 from freshet.backtest.cycle_oracles import CYCLE_ORACLES
+from freshet.backtest.fitness import parse_fitness
 from freshet.cli.commands.research.simulate import parse_share
 from freshet.cli.interrupts import interruptible
 from freshet.cli.options import JsonOption, new_app
@@ -43,6 +44,7 @@ from freshet.core.strict_json import to_json_value
 from freshet.engine.local import LocalEngine
 from freshet.formula.variables import FitnessMeasure, WeightClock
 from freshet.learning.evolve.comparison import (
+    COMPARED_BY_FITNESS,
     COMPARISON_SEEDS,
     LEARNED_POLICY,
     MIN_INTERVAL_FOLDS,
@@ -62,6 +64,7 @@ from freshet.schedule.model_file import SelectionMethod, TerminalSet
 QUICK_CONFIG = GPConfig(population=100, generations=15)
 SEARCH_COLUMNS = ("fold", "seed", "training", "validation", "test", "formula")
 RANKING_COLUMNS = ("policy", "changerate", "±", "ndcg", "±", "freshness", "±")
+ADDED_COLUMNS = {"weighted_freshness": "weighted freshness", "links": "links found"}
 MAX_FORMULA_LENGTH = 60
 MIN_TEST_VISITS = 10
 SEEDS_NOTE = f"means of {COMPARISON_SEEDS} seeds"
@@ -101,7 +104,12 @@ def learn(
     ] = "rates",
     fitness: Annotated[
         FitnessMeasure,
-        typer.Option(metavar="MEASURE", help="Measure to maximise: ndcg or changerate."),
+        typer.Option(
+            metavar="MEASURE",
+            help="Measure to maximise: ndcg, changerate, freshness, weighted_freshness (by "
+            "importance), links (share of the new links found), or a mixture such as "
+            "0.7*changerate+0.3*freshness.",
+        ),
     ] = "ndcg",
     budget: Annotated[
         str, typer.Option(metavar="SHARE", help="Visits per cycle as a share of the pages.")
@@ -312,7 +320,10 @@ def _print(result: EvolutionResult, task: EvolutionTask, trace: str, files: Evol
         "Result of each search",
     )
     print_text("")
-    print_table(RANKING_COLUMNS, [_ranking_cells(result) for result in result.places], _title(task))
+    mixture = parse_fitness(task.measure)
+    added = [name for name in ADDED_COLUMNS if getattr(mixture, name)]
+    columns = (*RANKING_COLUMNS, *(text for name in added for text in (ADDED_COLUMNS[name], "±")))
+    print_table(columns, [_ranking_cells(place, added) for place in result.places], _title(task))
 
 
 def _search_cells(search: SearchResult) -> tuple[Any, ...]:
@@ -321,8 +332,12 @@ def _search_cells(search: SearchResult) -> tuple[Any, ...]:
     return search.fold, search.seed, search.training, search.validation, search.test, shortened
 
 
-def _ranking_cells(result: MeanTestResult) -> tuple[Any, ...]:
-    name, *figures = to_json_value(result).values()
+def _ranking_cells(result: MeanTestResult, added: Sequence[str]) -> tuple[Any, ...]:
+    """Return the cells of a policy, with those of the added measures of the fitness."""
+    name = result.policy
+    measures = ("changerate", "ndcg", "freshness", *(COMPARED_BY_FITNESS.get(m, m) for m in added))
+    values = to_json_value(result)
+    figures = (values[key] for measure in measures for key in (measure, f"{measure}_ci"))
     return (f"{name} (oracle)" if name in CYCLE_ORACLES else name, *figures)
 
 
