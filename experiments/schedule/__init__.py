@@ -1,0 +1,1 @@
+"""Continuous back-tests of policies, plain and weighted by importance."""
