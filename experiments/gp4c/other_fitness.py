@@ -1,8 +1,8 @@
 """Formulas evolved for other measures than changes found, each tested by all measures.
 
-``python -m experiments.gp4c.other_fitness --data DIR`` searches on the real pages of ``snap``, whose
-new links are known, and on a generated world whose pages differ in importance: lognormal with the
-standard deviation 1 of its logarithm, drawn independently of the rates of change.
+``python -m experiments.gp4c.other_fitness --data DIR`` searches on the real pages of ``snap``,
+whose new links are known, and on a generated world whose pages differ in importance: lognormal with
+the standard deviation 1 of its logarithm, drawn independently of the rates of change.
 """
 
 import argparse

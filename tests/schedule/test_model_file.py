@@ -147,7 +147,7 @@ def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
         ("formula", 5, "formula must be text, not 5"),
         ("terminals", "some", "must be one of basic, all, extended, not 'some'"),
         ("clock", ["visit"], "must be one of visit, cycle"),
-        ("fitness", None, "must be one of ndcg, changerate"),
+        ("fitness", None, "must be text"),
         ("selection", "whatever", "must be one of best, avg, sum, not 'whatever'"),
         ("search", "one", "search must be a whole number, not 'one'"),
         ("budget", 0, "must be above 0"),
