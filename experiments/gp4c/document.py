@@ -20,6 +20,7 @@ from experiments.gp4c.evaluation import (
     compared_rules,
 )
 from experiments.gp4c.expected_figures import ExpectedFigures
+from experiments.gp4c.other_fitness import read_rows, table_lines
 from experiments.gp4c.paper_figures import METRICS, PAPER_SELECTION_WINS
 from experiments.gp4c.stability import FIRST_CYCLES, LeadRow, SameChoiceRow, StabilityRow
 
@@ -59,7 +60,8 @@ def markdown(name: str, figures: ExpectedFigures) -> list[str]:
 def as_text(table: Sequence[ResultRow]) -> str:
     """Return all tables of a run for printing, each below its title."""
     figures = ExpectedFigures([], list(table))
-    tables = [(TABLES[name].title, markdown(name, figures)) for name in TABLES if name != "traces"]
+    names = [name for name in TABLES if name not in {"traces", "other_fitness"}]
+    tables = [(TABLES[name].title, markdown(name, figures)) for name in names]
     return "\n\n".join("\n".join((title, *lines)) for title, lines in tables)
 
 
@@ -363,6 +365,9 @@ TABLES: Mapping[str, DocumentTable] = {
     "by_budget": DocumentTable("Figure 5: formulas evolved at 5 %, crawling with less", by_budget),
     "by_fitness": DocumentTable(
         "Figure 5: evolved for NDCG minus evolved for ChangeRate", by_fitness
+    ),
+    "other_fitness": DocumentTable(
+        "Formulas evolved for other measures", lambda figures: table_lines(read_rows())
     ),
     "clocks": DocumentTable(
         "By cycle minus by visit", partial(difference_lines, "clocks", BY_CLOCK)

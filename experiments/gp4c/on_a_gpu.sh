@@ -21,7 +21,7 @@ if [ ! -d "$folder/needs" ]; then
     for archive in "$needs"/*.tar.xz; do python3 -m tarfile -e "$archive" "$folder" || exit 1; done
 fi
 export PYTHONPATH="$PWD/src:$PWD:$folder/needs" PYTHONUNBUFFERED=1
-export FRESHET_NO_NETWORK=1 CUPY_CACHE_DIR="$folder/cupy" NUMBA_CACHE_DIR="$folder/numba"
+export CUPY_CACHE_DIR="$folder/cupy" NUMBA_CACHE_DIR="$folder/numba"
 status=0
 for step in "$@"; do
     echo "== $step, $(date -u +%H:%M:%S)"

@@ -6,10 +6,11 @@ the standard deviation 1 of its logarithm, drawn independently of the rates of c
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -27,6 +28,7 @@ from freshet.learning.evolve.model_selection import select_formula
 from freshet.learning.evolve.task import EvolutionTask
 from freshet.schedule.policies import FormulaRanking, make_policy
 
+STORED = Path(__file__).with_name("expected_other_fitness.json")
 CONFIG = GPConfig(population=60, generations=10)
 FOLDS = 5
 WORLD_PAGES = 4_000
@@ -91,16 +93,45 @@ def table_lines(rows: Sequence[FitnessRow]) -> Iterator[Sequence[str]]:
         yield row.trace, f"`{row.fitness}`", *cells, f"`{row.formula}`"
 
 
+def read_rows() -> list[FitnessRow]:
+    """Return the stored results."""
+    stored = json.loads(STORED.read_text("utf-8")) if STORED.exists() else []
+    return [
+        FitnessRow(**row | {"measures": tuple(_from_json(value) for value in row["measures"])})
+        for row in stored
+    ]
+
+
+def save_rows(rows: Sequence[FitnessRow]) -> None:
+    """Store results in place of earlier ones of the same traces."""
+    traces = {row.trace for row in rows}
+    all_rows = [row for row in read_rows() if row.trace not in traces] + list(rows)
+    plain = [
+        asdict(row) | {"measures": [None if np.isnan(v) else round(v, 5) for v in row.measures]}
+        for row in sorted(all_rows, key=lambda row: row.trace, reverse=True)
+    ]
+    lines = ",\n".join(json.dumps(row) for row in plain)
+    STORED.write_text(f"[\n{lines}\n]\n", "utf-8")
+
+
+def _from_json(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
 def main() -> None:
     """Run the searches and print the table."""
     parser = argparse.ArgumentParser(prog="python -m experiments.gp4c.other_fitness")
     parser.add_argument("--data", type=Path, help="folder that contains pages/")
+    parser.add_argument("--keep", action="store_true", help="store the figures")
     options = parser.parse_args()
     traces = {"world": weighted_world()}
     if options.data:
         traces["snap"] = open_source(TraceSource("snap", str(options.data / "pages"), pages=0))
     for name, trace in traces.items():
-        lines = markdown_lines(table_lines(list(fitness_rows(trace, FITNESSES[name]))))
+        rows = list(fitness_rows(trace, FITNESSES[name]))
+        if options.keep:
+            save_rows(rows)
+        lines = markdown_lines(table_lines(rows))
         sys.stdout.write("".join(f"{line}\n" for line in lines))
         sys.stdout.flush()
 
