@@ -40,6 +40,9 @@ for step in "$@"; do
         tail -5 "$out/evolve.log"
         ;;
     searches)
+        # Searches are found again only by the digest of the same world.
+        python3 -c "from experiments.gp4c.data import TraceSource, open_source
+print('digest of the world', open_source(TraceSource('world')).digest)" | tee -a "$out/seconds.txt"
         timeout "$seconds" python3 -m experiments.gp4c --full --trace world --device cuda \
             --processes "${PROCESSES:-8}" --work "$folder/searches" --only-searches \
             2>"$out/searches.log" || status=1
