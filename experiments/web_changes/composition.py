@@ -3,8 +3,9 @@
 A page has standing words, a list of pieces in which every new piece replaces the oldest, fleeting
 words that are replaced at every change, and blinking words. Blinking words are new at every visit
 or every few minutes, or alternate between two texts. Boxes without text vanish one after another
-and do not return. All shares were chosen so that the measured figures come near those of Adar et
-al. 2009, Tables 1, 2 and 4 and section 4.2.
+and do not return; guests, further elements, are absent for some hours and return. All shares were
+chosen so that the measured figures come near those of Adar et al. 2009, Tables 1, 2 and 4 and
+section 4.2.
 """
 
 from collections.abc import Sequence
@@ -39,7 +40,8 @@ class CompositionParameters:
     ``settle`` and ``drift`` are the shares of lively pages whose list is renewed within the five
     weeks (after lognormal hours) and not within them; the others have no list. ``listed`` is the
     mean share of words in the list; a higher ``evenness`` makes pages more alike in it. By
-    ``lost_hours`` the shares ``lost`` of all boxes are gone.
+    ``lost_hours`` the shares ``lost`` of all boxes are gone. A share ``guest_pages`` of the pages
+    has guests, between the two shares ``guests`` of its elements, absent once for so many hours.
     """
 
     words: tuple[float, float] = (5.6, 0.4)
@@ -54,6 +56,9 @@ class CompositionParameters:
     boxes: tuple[float, float] = (0.09, 0.48)
     lost_hours: tuple[float, ...] = (1.0, 2.0, 24.0, 168.0, 336.0, 672.0, 840.0)
     lost: tuple[float, ...] = (0.0, 0.045, 0.166, 0.529, 0.771, 0.866, 1.0)
+    guest_pages: float = 0.5
+    guests: tuple[float, float] = (0.05, 0.3)
+    absence_hours: tuple[int, int] = (1, 48)
 
 
 # Adar et al. 2009, Table 2: the pages that change in all samples and those that do in some, minus
@@ -76,7 +81,8 @@ class PageComposition:
     """Word counts of a page: standing, per piece, fleeting and blinking.
 
     A new piece comes every ``piece_hours`` on average, or with every change if that is 0. Boxes
-    vanish at the hours ``losses``.
+    vanish at the hours ``losses``; the guests are absent from one hour of ``absence`` to before
+    the other.
     """
 
     standing: int
@@ -88,6 +94,8 @@ class PageComposition:
     blink: BlinkPattern
     boxes: int
     losses: FloatArray
+    guests: int = 0
+    absence: tuple[int, int] = (0, 0)
 
     @property
     def words(self) -> int:
@@ -98,7 +106,7 @@ class PageComposition:
 NO_BLINK = BlinkPattern(0.0, -1.0)
 PARAGRAPH = 8
 MAX_LOSSES, MAX_BOXES = 12, 2000
-FRAME_ELEMENTS = 14
+FRAME_ELEMENTS = 15
 """Number of elements of every page besides its paragraphs, items and boxes."""
 MIN_STANDING_SHARE, MIN_LISTED_SHARE = 0.1, 0.03
 
@@ -129,7 +137,8 @@ def draw_composition(
     counts = (
         _draw_lively(parameters, rng, words, dice, blink) if is_lively else _slow_page(words, dice)
     )
-    boxes, losses = _draw_boxes(parameters, rng, counts.elements)
+    guests, absence = _draw_guests(parameters, rng.spawn(1)[0], counts.elements)
+    boxes, losses = _draw_boxes(parameters, rng, counts.elements + guests)
     return PageComposition(
         counts.standing,
         counts.pieces,
@@ -140,6 +149,8 @@ def draw_composition(
         blink,
         boxes,
         losses,
+        guests,
+        absence,
     )
 
 
@@ -182,6 +193,18 @@ def _draw_list(habits: CompositionParameters, rng: Rng, dice: float) -> tuple[fl
         return share, float(rng.uniform(*habits.drift_hours))
     median, spread = habits.hours
     return share, float(np.clip(median * np.exp(spread * rng.standard_normal()), 3.0, 700.0))
+
+
+def _draw_guests(
+    habits: CompositionParameters, rng: Rng, elements: int
+) -> tuple[int, tuple[int, int]]:
+    """Draw how many elements come and go, and the hours of their absence."""
+    if rng.random() >= habits.guest_pages:
+        return 0, (0, 0)
+    guests = round(elements * float(rng.uniform(*habits.guests)))
+    hours = int(rng.integers(*habits.absence_hours))
+    first = int(rng.integers(2, HOURS - hours))
+    return guests, (first, first + hours)
 
 
 def _draw_boxes(habits: CompositionParameters, rng: Rng, elements: int) -> tuple[int, FloatArray]:

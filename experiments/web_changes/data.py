@@ -87,7 +87,8 @@ class WindowBatch:
 class ObservedPage:
     """A real page for measurement: its words by text, its DOM rows by document.
 
-    ``tld`` and ``depth`` are "none" if the page's id is not a web address.
+    ``tld`` and ``depth`` are "none" if the page's id is not a web address; ``visitors`` and
+    ``category`` are known in the generated world only.
     """
 
     part: str
@@ -97,6 +98,8 @@ class ObservedPage:
     depth: str
     texts: VersionSeries
     documents: VersionSeries
+    visitors: str = NO_GROUP
+    category: str = NO_GROUP
 
 
 def window_batches(folder: Path, seed: int) -> Iterator[WindowBatch]:

@@ -1,25 +1,49 @@
 """Writes the tables of the document from the stored figures, so that they cannot differ."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from experiments.document_tables import replace_tables
 from experiments.web_changes.data_parts import PART_DESCRIPTIONS
 from experiments.web_changes.evaluation import (
+    CATEGORIES,
     DEPTHS,
     DOMAINS,
     EXPECTED,
     HORIZONS,
+    VISITORS,
     FigureRow,
     Key,
     Value,
     format_value,
 )
 from experiments.web_changes.page_reports import PAGES, WORD_TABLE_URLS
+from experiments.web_changes.sentences import NO_VALUE, SENTENCES, format_share
 
-NO_VALUE = "\N{EN DASH}"
+CURVE_SHAPES = EXPECTED.parents[1] / "curve_shapes/expected.json"
+SENTENCE = re.compile(r"(<!-- figures: (\w+) -->).*?(<!-- end -->)", re.DOTALL)
 INTERVALS = ("instant", "2 minutes", "16 minutes", "32 minutes", "60 minutes")
 MIN_SHOWN_P = 0.0001
+# Section 4.1.1 says which differences of means are significant, section 4.2.2 those of knots.
+PAPER_TESTS = {
+    ("t1_visitors", "p_hours"): "above 10 hours",
+    ("t1_visitors", "p_dice"): "above .02",
+    ("t1_visitors", "p_knot_hours"): "none",
+    ("t1_visitors", "p_knot_dice"): "none",
+    ("t1_tld", "p_hours"): "above 10 hours",
+    ("t1_tld", "p_dice"): "above .02; org from net only",
+    ("t1_tld", "p_knot_hours"): "above 4 hours; gov from edu only",
+    ("t1_tld", "p_knot_dice"): "above .01",
+    ("t1_depth", "p_hours"): "above 10 hours",
+    ("t1_depth", "p_dice"): "above .02",
+    ("t1_depth", "p_knot_hours"): "above 4 hours",
+    ("t1_depth", "p_knot_dice"): "above .01",
+    ("t1_category", "p_hours"): "above 10 hours",
+    ("t1_category", "p_dice"): "above .02",
+    ("t1_category", "p_knot_hours"): "above 4 hours",
+    ("t1_category", "p_knot_dice"): "above .01",
+}
 WORD_LISTS = ("telling at the first look", "stay, high divergence", "stay, low divergence")
 
 ValueFormat = Callable[[Value], str]
@@ -36,18 +60,10 @@ def expected_rows() -> list[FigureRow]:
 
 
 def fill_tables(text: str, rows: Sequence[FigureRow]) -> str:
-    """Return a document with new tables."""
+    """Return a document with new tables, and new figures in its marked sentences."""
     figures = {(row.table, row.group, row.metric): row for row in rows}
-    return replace_tables(text, lambda name: TABLES[name](figures))
-
-
-def format_share(value: Value) -> str:
-    """Format a share.
-
-    >>> format_share(0.3475), format_share(None) == NO_VALUE
-    ('34.8 %', True)
-    """
-    return f"{value:.1%}".replace("%", " %") if isinstance(value, float) else NO_VALUE
+    text = replace_tables(text, lambda name: TABLES[name](figures))
+    return SENTENCE.sub(lambda match: f"{match[1]}{SENTENCES[match[2]](figures)}{match[3]}", text)
 
 
 def format_hours(value: Value) -> str:
@@ -116,11 +132,33 @@ def of_groups(table: str, head: str, names: Sequence[str], figures: Figures) -> 
 
 def tests(figures: Figures) -> Lines:
     """Yield the tests for differences between groups."""
-    yield "do they differ (Kruskal-Wallis p)", "in", "paper (its own test)", "world", "real"
-    for name, table in (("domains", "t1_tld"), ("depths", "t1_depth")):
-        for quantity, metric in (("hours", "p_hours"), ("Dice", "p_dice")):
+    yield (
+        "do they differ (Kruskal-Wallis p)",
+        "in",
+        "paper: significant differences",
+        "world",
+        "real",
+    )
+    for name, table in (
+        ("visitors", "t1_visitors"),
+        ("domains", "t1_tld"),
+        ("depths", "t1_depth"),
+        ("categories", "t1_category"),
+    ):
+        for quantity, metric in (
+            ("hours", "p_hours"),
+            ("Dice", "p_dice"),
+            ("hours of the knot", "p_knot_hours"),
+            ("Dice at the knot", "p_knot_dice"),
+        ):
             row = figures[table, "groups differ", metric]
-            yield name, quantity, "< 0.0001", format_p(row.world), format_p(row.real)
+            yield (
+                name,
+                quantity,
+                PAPER_TESTS[table, metric],
+                format_p(row.world),
+                format_p(row.real),
+            )
 
 
 def parts(figures: Figures) -> Lines:
@@ -168,7 +206,10 @@ def sub_hour(figures: Figures) -> Lines:
 def curves(figures: Figures) -> Lines:
     """Yield the shapes of curves and their knots."""
     often_headers = [f"{source}, 8 changes or more" for source in ("world", "real")]
-    yield "pages that changed", "paper", "world", "real", "pages", *often_headers, "pages"
+    yield (
+        "pages that changed", "paper", "world", "real", "pages", *often_headers, "pages",
+        "world, paper's heuristic", "real, paper's heuristic", "pages",
+    )  # fmt: skip
     for name, metric, write in (
         ("flat", "flat", format_share),
         ("sloped", "sloped", format_share),
@@ -179,21 +220,34 @@ def curves(figures: Figures) -> Lines:
         ("knot, median Dice", "knot_dice_median", format_dice),
     ):
         row, lively = (figures["curves", group, metric] for group in ("all", "changed often"))
+        heuristic = figures.get(("curves", "all", f"paper_{metric}"))
+        heuristic_cells = (
+            (write(heuristic.world), write(heuristic.real), pages(heuristic))
+            if heuristic
+            else ("", "", "")
+        )
         yield (
             name, *_format_all(row, write), pages(row), write(lively.world), write(lively.real),
-            pages(lively),
+            pages(lively), *heuristic_cells,
         )  # fmt: skip
 
 
 def single_curves(figures: Figures) -> Lines:
     """Yield the curves of single pages."""
     yield (
-        "page", "curve", "knot, hours", "knot, Dice", "changes", "median hours between",
-        "mean Dice",
+        "page", "curve", "knot, hours", "knot, Dice", "paper's heuristic, hours", "Dice", "changes",
+        "median hours between", "mean Dice",
     )  # fmt: skip
     for _, url in PAGES:
-        shape, knot, dice = (
-            figures["fig4", url, metric].real for metric in ("shape", "knot_hours", "knot_dice")
+        shape, knot, dice, paper_knot, paper_dice = (
+            figures["fig4", url, metric].real
+            for metric in (
+                "shape",
+                "knot_hours",
+                "knot_dice",
+                "paper_knot_hours",
+                "paper_knot_dice",
+            )
         )
         changes, median, mean = (
             figures["fig2", url, metric].real for metric in ("changes", "hours_median", "dice_mean")
@@ -204,6 +258,8 @@ def single_curves(figures: Figures) -> Lines:
             str(shape),
             format_hours(knot),
             format_dice(dice),
+            format_hours(paper_knot),
+            format_dice(paper_dice),
             change_count,
             format_hours(median),
             format_dice(mean),
@@ -229,12 +285,32 @@ def staying(figures: Figures) -> Lines:
 
 def survival(figures: Figures) -> Lines:
     """Yield Table 4."""
-    yield "elements still there after", "paper", "world", "real", "pages (world · real)"
+    yield (
+        "elements still there after", "paper", "world", "real", "pages (world · real)",
+        "world, never absent", "real, never absent",
+    )  # fmt: skip
     for name in HORIZONS:
-        row = figures["t4", name, "mean"]
-        yield name, *_format_all(row, format_share), pages(row)
+        row, unbroken = figures["t4", name, "mean"], figures["t4", name, "unbroken"]
+        shares = format_share(unbroken.world), format_share(unbroken.real)
+        yield name, *_format_all(row, format_share), pages(row), *shares
     row = figures["t4", HORIZONS[-1], "median"]
-    yield f"{HORIZONS[-1]}, median", *_format_all(row, format_share), pages(row)
+    yield f"{HORIZONS[-1]}, median", *_format_all(row, format_share), pages(row), "", ""
+
+
+def content(figures: Figures) -> Lines:
+    """Yield how long texts stay on pages with stored HTML."""
+    yield (
+        "page", "blocks", "unchanged at all looks", "hours in their place", "hours on the page",
+        "hours without a break",
+    )  # fmt: skip
+    for _, url in PAGES:
+        if ("fig7", url, "blocks") in figures:
+            blocks, constant, *lifespans = (
+                figures["fig7", url, metric].real
+                for metric in ("blocks", "constant", "hours_here", "hours_on_page", "hours_run")
+            )
+            count = f"{blocks:,.0f}" if isinstance(blocks, float) else NO_VALUE
+            yield f"`{url}`", count, format_share(constant), *map(format_hours, lifespans)
 
 
 def pages(row: FigureRow) -> str:
@@ -252,10 +328,26 @@ def _format_cell(row: FigureRow, write: ValueFormat) -> str:
     return " / ".join(_format_all(row, write))
 
 
+def classifier(figures: Figures) -> Lines:
+    """Yield the results of the classifier of curves, and of the searches for knots."""
+    yield "generated curves of known shape", "paper", "ours"
+    names = {
+        "accuracy": "shapes classified correctly",
+        "near": "planted knots found within a tenth",
+        "near_over_time": "by two lines over plain time",
+        "near_by_paper": "by the paper's heuristic",
+    }
+    for row in json.loads(CURVE_SHAPES.read_text("utf-8"))["rows"]:
+        paper = f"over {row['paper']:.0%}".replace("%", " %") if row["paper"] else NO_VALUE
+        yield names[row["metric"]], paper, format_share(row["ours"])
+
+
 TABLES: Mapping[str, Callable[[Figures], Lines]] = {
     "totals": totals,
+    "visitors": lambda figures: of_groups("t1_visitors", "visitors", VISITORS, figures),
     "domains": lambda figures: of_groups("t1_tld", "domain", DOMAINS, figures),
     "depths": lambda figures: of_groups("t1_depth", "depth", DEPTHS, figures),
+    "categories": lambda figures: of_groups("t1_category", "category", CATEGORIES, figures),
     "tests": tests,
     "parts": parts,
     "sub_hour": sub_hour,
@@ -265,4 +357,6 @@ TABLES: Mapping[str, Callable[[Figures], Lines]] = {
     "words_of_a_list": lambda figures: words(WORD_TABLE_URLS[1], figures),
     "staying": staying,
     "survival": survival,
+    "content": content,
+    "classifier": classifier,
 }

@@ -20,6 +20,22 @@ EXPECTED = Path(__file__).with_name("expected.json")
 HORIZONS = ("2 hours", "1 day", "1 week", "2 weeks", "4 weeks", "5 weeks")
 DOMAINS = ("gov", "edu", "com", "net", "org")
 DEPTHS = ("5+", "4", "3", "2", "1", "0")
+VISITORS = ("2", "3-6", "7-38", "39+")
+CATEGORIES = (
+    "Industry/trade", "Music", "Porn", "Personal pages", "Sports/recreation", "News/magazines",
+)  # fmt: skip
+GROUP_TABLES = (
+    ("t1_visitors", "visitors", VISITORS),
+    ("t1_tld", "tld", DOMAINS),
+    ("t1_depth", "depth", DEPTHS),
+    ("t1_category", "category", CATEGORIES),
+)
+GROUP_TESTS = (
+    ("interval_hours", "p_hours"),
+    ("dice_mean", "p_dice"),
+    ("knot_hours", "p_knot_hours"),
+    ("knot_dice", "p_knot_dice"),
+)
 MIN_OFTEN_CHANGES, HALF_LEFT = 8, 0.5
 HOUR_BINS = (0.0, 1.5, 24.5, 168.0, 400.0, 840.0)
 DICE_BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -120,8 +136,8 @@ def page_tables(measured: MeasuredPages) -> Figures:
     """Return Tables 1 and 4, the shares of curves and the histograms of Figure 3."""
     figures = only_changed(measured.figures)
     tables = dict(totals(figures))
-    tables |= dict(figures_by_group("t1_tld", DOMAINS, measured.names["tld"], measured, figures))
-    tables |= dict(figures_by_group("t1_depth", DEPTHS, measured.names["depth"], measured, figures))
+    for table, name, groups in GROUP_TABLES:
+        tables |= dict(figures_by_group(table, groups, measured.names[name], measured, figures))
     tables |= dict(curves("all", figures))
     tables |= dict(curves("changed once", figures[figures.changes == 1]))
     tables |= dict(curves("changed often", figures[figures.changes >= MIN_OFTEN_CHANGES]))
@@ -147,12 +163,14 @@ def totals(figures: PageFigures) -> Iterator[tuple[Key, FigureValue]]:
 
 
 def group_figures(table: str, row: GroupSummary) -> Iterator[tuple[Key, FigureValue]]:
-    """Yield the four means of a row of Table 1."""
+    """Yield the means of a row of Table 1, with the knots of both algorithms."""
     means = {
         "hours": row.interval_hours,
         "dice": row.dice,
         "knot_hours": row.knot_hours,
         "knot_dice": row.knot_dice,
+        "paper_knot_hours": row.paper_knot_hours,
+        "paper_knot_dice": row.paper_knot_dice,
     }
     for metric, mean in means.items():
         yield (table, row.name, metric), FigureValue(mean.mean, mean.pages)
@@ -171,7 +189,7 @@ def figures_by_group(
         yield from group_figures(table, summarise_group(name, figures[is_member]))
         by_site = site_means(figures.interval_hours[is_member], measured.names["site"][is_member])
         yield (table, name, "hours_by_site"), FigureValue(_mean(by_site), len(by_site))
-    for figure, metric in (("interval_hours", "p_hours"), ("dice_mean", "p_dice")):
+    for figure, metric in GROUP_TESTS:
         values = getattr(figures, figure)
         is_known = np.isfinite(values)
         test = compare_groups(figure, {name: values[is_known & (member == name)] for name in names})
@@ -228,18 +246,22 @@ def curves(name: str, figures: PageFigures) -> Iterator[tuple[Key, FigureValue]]
     row = summarise_group(name, figures)
     for shape, share in zip(SHAPES, row.shapes, strict=False):
         yield ("curves", name, shape), FigureValue(share, row.curves)
-    knots = row.knot_hours.pages
-    yield ("curves", name, "knot_hours_mean"), FigureValue(row.knot_hours.mean, knots)
-    yield ("curves", name, "knot_hours_median"), FigureValue(row.knot_hours.median, knots)
-    yield ("curves", name, "knot_dice_mean"), FigureValue(row.knot_dice.mean, knots)
-    yield ("curves", name, "knot_dice_median"), FigureValue(row.knot_dice.median, knots)
+    for prefix, hours, dice in (
+        ("knot", row.knot_hours, row.knot_dice),
+        ("paper_knot", row.paper_knot_hours, row.paper_knot_dice),
+    ):
+        yield ("curves", name, f"{prefix}_hours_mean"), FigureValue(hours.mean, hours.pages)
+        yield ("curves", name, f"{prefix}_hours_median"), FigureValue(hours.median, hours.pages)
+        yield ("curves", name, f"{prefix}_dice_mean"), FigureValue(dice.mean, dice.pages)
+        yield ("curves", name, f"{prefix}_dice_median"), FigureValue(dice.median, dice.pages)
 
 
 def survival(name: str, figures: PageFigures) -> Iterator[tuple[Key, FigureValue]]:
     """Yield Table 4, over the pages that changed."""
     row = summarise_group(name, figures[figures.changes > 0])
-    for horizon, mean in zip(HORIZONS, row.survival, strict=True):
-        yield ("t4", horizon, "mean"), FigureValue(mean.mean, mean.pages)
+    for metric, means in (("mean", row.survival), ("unbroken", row.unbroken_survival)):
+        for horizon, mean in zip(HORIZONS, means, strict=True):
+            yield ("t4", horizon, metric), FigureValue(mean.mean, mean.pages)
     last = row.survival[-1]
     yield ("t4", HORIZONS[-1], "median"), FigureValue(last.median, last.pages)
     shares = figures.survival[figures.changes > 0][:, -1]

@@ -47,7 +47,7 @@ from freshet.world.change_processes import HOUR
 
 PAGE_BATCH = 100
 MAX_WORDS = 400_000
-NAMES = ("part", "page", "site", "tld", "depth")
+NAMES = ("part", "page", "site", "tld", "depth", "visitors", "category")
 PAIR_COLUMNS = ("pages", "seconds", "changed", "dice")
 LIVELY_SHARE = 0.8
 BURST_COUNT, BURST_OFFSETS = 8, (120.0, 960.0, 1920.0, 3600.0)
@@ -195,15 +195,16 @@ def result_columns(
 def observe_page(page: HourlyPage) -> ObservedPage:
     """Return a generated page with its hourly looks.
 
-    There are DOM rows for every distinct number of boxes; nothing else of its structure changes.
+    There are DOM rows for every distinct number of boxes and guests; nothing else of its structure
+    changes.
     """
     times = look_times()
-    boxes = np.array([page.boxes(hour) for hour in range(len(times))])
-    _, firsts, shown = np.unique(-boxes, return_index=True, return_inverse=True)
+    counts = np.array([(page.boxes(hour), page.guests(hour)) for hour in range(len(times))])
+    _, firsts, shown = np.unique(-counts, axis=0, return_index=True, return_inverse=True)
     views = [parse_snapshot(Snapshot(page.url, page.html(float(times[first])).encode()), dom=True)
              for first in firsts]  # fmt: skip
     documents = VersionSeries(
-        times, shown.astype(np.int32), tuple(view.terms for view in views),
+        times, shown.ravel().astype(np.int32), tuple(view.terms for view in views),
         tuple(view.dom for view in views),
     )  # fmt: skip
     site = page.url.split("/")[2]
@@ -215,6 +216,8 @@ def observe_page(page: HourlyPage) -> ObservedPage:
         path_depth(page.url),
         hourly_series(page),
         documents,
+        page.visitors,
+        page.category,
     )
 
 

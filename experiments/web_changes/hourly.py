@@ -24,6 +24,7 @@ from experiments.web_changes.composition import (
 )
 from freshet.core.types import FloatArray, IndexArray, TermCounts
 from freshet.core.version_series import VersionSeries
+from freshet.measure.statistics.groups import NO_GROUP
 from freshet.world.change_processes import HOUR, Rng
 from freshet.world.population import draw_population
 from freshet.world.presets import WEB_CHANGES
@@ -57,6 +58,8 @@ class HourlyPage:
     changes: IndexArray
     arrivals: IndexArray
     seed: int
+    visitors: str = NO_GROUP
+    category: str = NO_GROUP
 
     def words(self, epoch: float, visit: int = 0) -> Words:
         """Return the words that a visit finds; two visits at one time may find different words."""
@@ -97,6 +100,7 @@ class HourlyPage:
             fleeting=" ".join(fleeting),
             blinking=" ".join(blinking),
             boxes="<div class='box'></div>" * self.boxes(hour),
+            guests="<span class='guest'></span>" * self.guests(hour),
         )
 
     def boxes(self, hour: int) -> int:
@@ -104,6 +108,11 @@ class HourlyPage:
         losses = self.composition.losses
         gone = np.count_nonzero(losses <= hour) / max(len(losses), 1)
         return round(self.composition.boxes * (1 - gone))
+
+    def guests(self, hour: int) -> int:
+        """Return the number of guests at an hour: all, or none during their absence."""
+        first, end = self.composition.absence
+        return 0 if first <= hour < end else self.composition.guests
 
     def _hour(self, epoch: float) -> int:
         return min(max(int((epoch - START) // HOUR), 0), HOURS)
@@ -153,6 +162,8 @@ def hourly_web(
             changes=_cumulative(changed),
             arrivals=_cumulative(_new_pieces(composition, changed, page_rng)),
             seed=seed + number,
+            visitors=ONE_PAGE_PER_SITE.visitors[pages_drawn.visitors[number]].name,
+            category=ONE_PAGE_PER_SITE.categories[pages_drawn.categories[number]].name,
         )
 
 
@@ -213,6 +224,7 @@ _PAGE = """<html><head><title>page</title></head><body>
 <ul class="list">{items}</ul>
 <div class="side"><p>{fleeting}</p></div>
 <div class="advert"><p>{blinking}</p></div>
+<div class="guests">{guests}</div>
 <div class="boxes">{boxes}</div>
 </body></html>
 """

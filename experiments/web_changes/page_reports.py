@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.web_changes import data
-from experiments.web_changes.evaluation import Figures, FigureValue
+from experiments.web_changes.evaluation import HORIZONS, Figures, FigureValue
 from experiments.web_changes.experiment import look_results, summarise_page_history
 from freshet.analysis.page_reader import outline_of_versions
 from freshet.analysis.page_study import PageStudy
@@ -16,6 +16,7 @@ from freshet.core.clock import from_epoch
 from freshet.core.types import Page
 from freshet.measure.dynamics.structure.blocks import BlockBehaviour, blocks_of_outline
 from freshet.measure.dynamics.structure.co_change import co_changing_blocks
+from freshet.measure.dynamics.structure.lifespan_groups import similar_lifespans
 from freshet.measure.dynamics.terms.divergence import LanguageModel
 from freshet.measure.dynamics.terms.term_table import (
     HIGH_STAYING_POWER,
@@ -81,6 +82,7 @@ def report_page(
         outline=outline,
         blocks=blocks_of_outline(outline) if outline else (),
         co_changing=co_changing_blocks(outline) if outline else (),
+        similar=similar_lifespans(outline) if outline else (),
         missing_note="",
     )
     rows = distinctive_words(terms)
@@ -100,7 +102,7 @@ def report_tables(reports: list[PageReport]) -> Figures:
     figures = half_hourly_figures(reports)
     for report in reports:
         figures |= _changes(report.study) | _curve(report.study) | _words(report.study)
-        figures |= _blocks(report.study)
+        figures |= _blocks(report.study) | _survival(report.study)
         if report.study.page.url in WORD_TABLE_URLS:
             figures |= _terms(report)
     return figures
@@ -142,11 +144,13 @@ def _changes(study: PageStudy) -> Figures:
 
 def _curve(study: PageStudy) -> Figures:
     url, curve = study.page.url, study.curve
-    knot = curve.knot
+    knot, paper_knot = curve.knot, curve.paper_knot
     return {
         ("fig4", url, "shape"): FigureValue(curve.shape, 1),
         ("fig4", url, "knot_hours"): FigureValue(knot.hours if knot else None, 1),
         ("fig4", url, "knot_dice"): FigureValue(knot.dice if knot else None, 1),
+        ("fig4", url, "paper_knot_hours"): FigureValue(paper_knot.hours if paper_knot else None, 1),
+        ("fig4", url, "paper_knot_dice"): FigureValue(paper_knot.dice if paper_knot else None, 1),
     }
 
 
@@ -179,6 +183,20 @@ def _blocks(study: PageStudy) -> Figures:
         **{str(habit): habits.count(habit) / len(habits) for habit in BlockBehaviour},
     }
     return {("fig7", url, name): FigureValue(value, 1) for name, value in values.items()}
+
+
+def _survival(study: PageStudy) -> Figures:
+    """Return the survival of a page's elements after four weeks, by both rules."""
+    traits = study.summary.traits
+    if not traits.survival:
+        return {}
+    four_weeks = HORIZONS.index("4 weeks")
+    return {
+        ("t4_page", study.page.url, "4 weeks"): FigureValue(traits.survival[four_weeks], 1),
+        ("t4_page", study.page.url, "4 weeks, unbroken"): FigureValue(
+            traits.unbroken_survival[four_weeks], 1
+        ),
+    }
 
 
 def _terms(report: PageReport) -> Figures:

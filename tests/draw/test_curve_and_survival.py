@@ -42,7 +42,7 @@ def curve_of(
 def test_a_knot_is_marked_and_said() -> None:
     curve = curve_of(HOURS, BENT, shape="knotted", segments=LINES, knot=CurveKnot(50.0, 0.5))
     chart = change_curve_chart(curve, page=PAGE)
-    assert title_of(chart) == "Similarity falls for 2.1 days, then Dice stays at 0.50"
+    assert title_of(chart) == "Similarity falls for 2.1 days, then Dice stays near 0.50"
     assert "knot after 2.1 days, Dice 0.50" in svg_of(chart)
     assert rows_of(chart, "time", "dice", "label")[0][:2] == (50 / 24, 0.5)
     assert "-0.240 Dice a day, then level" in subtitles_of(chart)

@@ -123,9 +123,52 @@ def test_domains_differ_as_published(
     assert hourly_changes.dice[group].mean() == pytest.approx(dice, abs=0.03)
 
 
+@pytest.mark.parametrize(
+    ("visitors", "hours", "dice"),
+    [("2", 138, 0.802), ("3-6", 125, 0.827), ("7-38", 106, 0.825), ("39+", 102, 0.812)],
+)
+def test_pages_with_more_visitors_change_more_often(
+    web_changes: PagePopulation, visitors: str, hours: float, dice: float
+) -> None:
+    hourly_changes = measure_hourly(web_changes)
+    group = web_changes.visitors[hourly_changes.has_changed] == index(
+        WEB_CHANGES.visitors, visitors
+    )
+    assert hourly_changes.hours[group].mean() == pytest.approx(hours, rel=0.06)
+    assert hourly_changes.dice[group].mean() == pytest.approx(dice, abs=0.035)
+
+
+@pytest.mark.parametrize(
+    ("category", "hours", "dice"),
+    [
+        ("Industry/trade", 218, 0.665),
+        ("Music", 147, 0.801),
+        ("Porn", 137, 0.765),
+        ("Personal pages", 88, 0.829),
+        ("Sports/recreation", 66, 0.898),
+        ("News/magazines", 33, 0.870),
+    ],
+)
+def test_categories_differ_as_published(
+    web_changes: PagePopulation, category: str, hours: float, dice: float
+) -> None:
+    hourly_changes = measure_hourly(web_changes)
+    group = web_changes.categories[hourly_changes.has_changed] == index(
+        WEB_CHANGES.categories, category
+    )
+    assert hourly_changes.hours[group].mean() == pytest.approx(hours, rel=0.2)
+    assert hourly_changes.dice[group].mean() == pytest.approx(dice, abs=0.03)
+
+
 def test_shares_of_a_preset_add_up_to_one() -> None:
     for preset in PRESETS.values():
-        for shares in (preset.paces, preset.domains, preset.depths):
+        for shares in (
+            preset.paces,
+            preset.domains,
+            preset.depths,
+            preset.visitors,
+            preset.categories,
+        ):
             assert sum(one.share for one in shares) == pytest.approx(1)
 
 

@@ -27,6 +27,10 @@ from freshet.measure.dynamics.structure.blocks import (
     rows_of_blocks,
 )
 from freshet.measure.dynamics.structure.co_change import CoChangingBlocks, co_changing_blocks
+from freshet.measure.dynamics.structure.lifespan_groups import (
+    SimilarLifespans,
+    similar_lifespans,
+)
 from freshet.measure.dynamics.terms.term_table import TermSplit, TermTable, split_terms, term_table
 from freshet.measure.statistics.page_summary import LookTable, PageChangeSummary, summarise_page
 from freshet.record.change_criteria import page_mask
@@ -43,9 +47,10 @@ class PageStudy:
 
     ``words`` spells the shown words by their ids. With ``has_no_neighbours`` their divergence is
     unknown. ``outline`` is None where no version has DOM rows. ``co_changing`` are blocks, by their
-    index in ``blocks``, that always change at the same times. ``missing_note`` says which part of
-    the history could not be used. With ``is_masked``, looks, curve and words are without the hidden
-    text; elements and blocks are of the whole page.
+    index in ``blocks``, that always change at the same times, ``similar`` those whose texts stay
+    about as long. ``missing_note`` says which part of the history could not be used. With
+    ``is_masked``, looks, curve and words are without the hidden text; elements and blocks are of
+    the whole page.
     """
 
     page: Page
@@ -59,6 +64,7 @@ class PageStudy:
     outline: BlockOutline | None
     blocks: tuple[DomBlock, ...]
     co_changing: tuple[CoChangingBlocks, ...]
+    similar: tuple[SimilarLifespans, ...]
     missing_note: str
     is_masked: bool = False
 
@@ -108,6 +114,7 @@ def study_page(
         outline=outline,
         blocks=blocks_with_text(outline, view) if outline else (),
         co_changing=co_changing_blocks(outline) if outline else (),
+        similar=similar_lifespans(outline) if outline else (),
         missing_note=versions.missing_note,
         is_masked=bool(page_mask(collection, page).rules),
     )

@@ -112,11 +112,11 @@ def describe_curve(curve: ChangeCurve) -> str:
     if not len(curve):
         return f"too little data: {curve.why}"
     shape = curve.shape or "no clear shape"
-    if curve.knot is not None:
+    if curve.knot is not None and curve.level is not None:
         first = slope_text(curve.segments[0].slope, "Dice")
         return (
             f"{shape}: transient content disappears within {duration_text(curve.knot.hours / 24)} "
-            f"({first}), then Dice {curve.knot.dice:.2f} stays"
+            f"({first}), then Dice stays near {curve.level:.2f} (at the knot {curve.knot.dice:.2f})"
         )
     unsure = " (it levels off at an unclear time)" if curve.shape == "knotted" else ""
     slope = f", {slope_text(curve.segments[0].slope, 'Dice')}" if curve.segments else ""
@@ -171,6 +171,7 @@ def _print_blocks(study: PageStudy, limit: int) -> None:
     rows = [_block_cells(block) for block in listed]
     print_table(BLOCK_COLUMNS, rows, f"{count_text(len(blocks), 'block')}{selection}")
     _print_co_changing(study, limit)
+    _print_similar(study, limit)
 
 
 def _print_co_changing(study: PageStudy, limit: int) -> None:
@@ -189,6 +190,34 @@ def _print_co_changing(study: PageStudy, limit: int) -> None:
     ]
     groups = count_text(len(study.co_changing), "group")
     print_table(("times", "blocks", ""), rows, f"{groups} of blocks that always change together")
+
+
+def _print_similar(study: PageStudy, limit: int) -> None:
+    """Print the blocks whose texts stay about as long."""
+    if not study.similar:
+        return
+    print_text("")
+    names = block_names(study.blocks)
+    rows = [
+        (
+            _format_range(group.shortest, group.longest),
+            len(group.blocks),
+            ", ".join(names[block_index] for block_index in group.blocks[:5]),
+        )
+        for group in study.similar[:limit]
+    ]
+    groups = count_text(len(study.similar), "group")
+    print_table(("content stays", "blocks", ""), rows, f"{groups} of blocks with similar lifespans")
+
+
+def _format_range(shortest: float, longest: float) -> str:
+    """Return two durations in seconds, or one where both read the same.
+
+    >>> _format_range(3600.0, 5400.0), _format_range(3600.0, 3600.0)
+    ('1 hour to 1.5 hours', '1 hour')
+    """
+    first, last = (duration_text(seconds / SECONDS_PER_DAY) for seconds in (shortest, longest))
+    return first if first == last else f"{first} to {last}"
 
 
 def _block_cells(block: DomBlock) -> tuple[Any, ...]:
@@ -334,6 +363,13 @@ def page_report_document(study: PageStudy) -> dict[str, Any]:
                 "times": _times(group.times.tolist()),
             }
             for group in study.co_changing
+        ],
+        "similar_lifespans": [
+            {
+                "blocks": [study.blocks[block_index].path for block_index in group.blocks],
+                "hours": [group.shortest / 3600, group.longest / 3600],
+            }
+            for group in study.similar
         ],
         "days": list(_days(study.looks)),
         "masked": study.is_masked,

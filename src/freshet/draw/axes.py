@@ -6,6 +6,7 @@ import numpy as np
 
 from freshet.core.types import FloatArray
 from freshet.draw.chart_library import alt
+from freshet.draw.time_ticks import time_ticks
 
 DURATION_MARKS = {
     1 / 60: "1 min",
@@ -78,9 +79,17 @@ def to_milliseconds(seconds: Iterable[float]) -> list[float]:
     return [float(second) * MILLISECONDS for second in seconds]
 
 
-def time_axis() -> alt.Axis:
-    """Return a time axis in UTC."""
-    return alt.Axis(title="time (UTC)", labelOverlap="greedy", grid=True, tickCount=8)
+def time_axis(start: float, end: float) -> alt.Axis:
+    """Return an axis in UTC for the time between two moments (epoch seconds)."""
+    ticks = [(round(epoch * MILLISECONDS), label) for epoch, label in time_ticks(start, end)]
+    names = ", ".join(f"'{value}': '{label}'" for value, label in ticks)
+    return alt.Axis(
+        title="time (UTC)",
+        values=[value for value, _ in ticks],
+        labelExpr=f"{{{names}}}[format(datum.value, 'd')]",
+        labelOverlap="greedy",
+        grid=True,
+    )
 
 
 def share_axis(title: str) -> alt.Axis:

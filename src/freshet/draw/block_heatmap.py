@@ -8,6 +8,7 @@ from freshet.core.humanize import count_text, duration_text
 from freshet.core.types import FloatArray, IndexArray
 from freshet.draw.axes import MIN_HOURS, time_axis, to_milliseconds
 from freshet.draw.chart_library import alt
+from freshet.draw.fonts import missing_font_note
 from freshet.draw.theme import (
     FAINT,
     INK,
@@ -61,7 +62,7 @@ def block_heatmap(
     height = max(MIN_HEIGHT, min(MAX_HEIGHT, ROW_HEIGHT * len(blocks)))
     y = _rows_axis([names[block] for block in blocks.tolist()])
     layers = (
-        _content_layer(shown, _colour_range(contents), y, height / len(blocks)),
+        _content_layer(shown, _colour_range(shown), y, height / len(blocks)),
         _change_layer(shown, y, height / len(blocks)),
         _gap_layer(gaps),
     )
@@ -72,6 +73,7 @@ def block_heatmap(
         shorten(page),
         f"{count_text(len(names), 'block')} in document order{some}; a mark where one changed",
         "white: the block was absent; grey: there was no look",
+        *filter(None, [missing_font_note(names)]),
     )
 
 
@@ -123,11 +125,10 @@ def _hours(contents: BlockContents) -> FloatArray:
 
 
 def _colour_range(contents: BlockContents) -> tuple[float, float]:
-    """Return the hours at both ends of the colour scale: the 5 % quantile and the longest."""
+    """Return the hours at both ends of the colour scale: the shortest and the longest."""
     hours = _hours(contents)
-    longest = hours.max().item()
-    low = np.quantile(hours, 0.05).item()
-    return min(low, max(longest / 2, MIN_HOURS)), max(longest, 2 * MIN_HOURS)
+    shortest, longest = hours.min().item(), hours.max().item()
+    return (shortest, longest) if shortest < longest else (longest / 2, longest)
 
 
 def _legend_labels(low: float, high: float) -> dict[float, str]:
@@ -165,7 +166,11 @@ def _content_layer(
         .Chart(data)
         .mark_rule(strokeWidth=max(MIN_LINE_WIDTH, 0.82 * row_height))
         .encode(
-            x=alt.X("start:T", scale=alt.Scale(type="utc", nice=False), axis=time_axis()),
+            x=alt.X(
+                "start:T",
+                scale=alt.Scale(type="utc", nice=False),
+                axis=time_axis(float(contents.start.min()), float(contents.end.max())),
+            ),
             x2="end:T",
             y=y,
             color=alt.Color("hours:Q", scale=scale, legend=legend),

@@ -62,7 +62,7 @@ def change_curve_chart(curve: ChangeCurve, *, page: str) -> Chart:
     is_cut = last < np.max(curve.hours)
     cut = f"; the first {duration_text(last / 24)} are shown" if is_cut else ""
     legend = _lines_text(curve.segments, knot) + cut
-    return with_title(chart, _title(curve.shape, knot), shorten(page), legend)
+    return with_title(chart, _title(curve.shape, knot, curve.level), shorten(page), legend)
 
 
 def _last_shown_hour(hours: FloatArray, knot: CurveKnot | None) -> float:
@@ -120,15 +120,15 @@ def _knot_layers(
     return [dot.encode(x=x, y=y), text.encode(x=x, y=y, text="label:N")]
 
 
-def _title(shape: str | None, knot: CurveKnot | None) -> str:
+def _title(shape: str | None, knot: CurveKnot | None, level: float | None = None) -> str:
     """Return the sentence that the curve shows.
 
-    >>> _title("knotted", CurveKnot(48.0, 0.7))
-    'Similarity falls for 2 days, then Dice stays at 0.70'
+    >>> _title("knotted", CurveKnot(48.0, 0.75), 0.7)
+    'Similarity falls for 2 days, then Dice stays near 0.70'
     """
-    if knot is not None:
+    if knot is not None and level is not None:
         falling = duration_text(knot.hours / 24)
-        return f"Similarity falls for {falling}, then Dice stays at {knot.dice:.2f}"
+        return f"Similarity falls for {falling}, then Dice stays near {level:.2f}"
     if shape == "flat":
         return "The page stays similar to its past"
     if shape == "sloped":

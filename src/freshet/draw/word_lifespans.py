@@ -8,6 +8,7 @@ from freshet.core.humanize import count_text, percent_text, percent_text_capital
 from freshet.core.types import FloatArray, IndexArray
 from freshet.draw.axes import time_axis, to_milliseconds
 from freshet.draw.chart_library import alt
+from freshet.draw.fonts import missing_font_note
 from freshet.draw.theme import (
     BLUE,
     FAINT,
@@ -28,6 +29,7 @@ from freshet.measure.dynamics.terms.term_table import (
 )
 
 MAX_LABELS = 30
+MIN_POINTS = 2
 MIN_LINE_WIDTH, ROW_HEIGHT = 1.3, 12.0
 MAX_HEIGHT, MIN_HEIGHT = 520.0, 160.0
 KINDS = ("stays", "comes and goes", "passes")
@@ -39,6 +41,8 @@ def word_lifespans_chart(terms: TermTable, words: Mapping[int, str], *, page: st
     spans = terms.spans
     if not len(spans):
         raise EmptyChartError("no chart of words: the page had none at a known time")
+    if terms.lifespans.known_points < MIN_POINTS:
+        raise EmptyChartError("no chart of words: fewer than two times are known")
     shown = len(spans.rows)
     height = max(MIN_HEIGHT, min(MAX_HEIGHT, ROW_HEIGHT * shown))
     starts, ends = (terms.lifespans.grid_times(points) for points in (spans.begins, spans.ends))
@@ -48,7 +52,12 @@ def word_lifespans_chart(terms: TermTable, words: Mapping[int, str], *, page: st
         start=to_milliseconds(starts), end=to_milliseconds(ends), row=spans.row, kind=kinds
     )
     spelled = [words.get(word, UNKNOWN_WORD) for word in terms.ids[spans.rows].tolist()]
-    layers = (_gap_layer(starts, ends), _span_layer(data, y, height / shown), _labels(spelled, y))
+    x = _time_axis(float(starts.min()), float(ends.max()))
+    layers = (
+        _gap_layer(starts, ends, x),
+        _span_layer(data, x, y, height / shown),
+        _labels(spelled, y),
+    )
     some = "" if shown == len(terms) else f", {shown:,} of them shown"
     return with_title(
         alt.layer(*layers).properties(width=WIDTH, height=height),
@@ -56,6 +65,7 @@ def word_lifespans_chart(terms: TermTable, words: Mapping[int, str], *, page: st
         shorten(page),
         f"{count_text(len(terms), 'word')} by first appearance, then by how long they stay{some}"
         "; grey: there was no look",
+        *filter(None, [missing_font_note(_shown_labels(spelled))]),
     )
 
 
@@ -69,7 +79,7 @@ def staying_power_title(staying_powers: FloatArray) -> str:
     return f"{percent_text_capitalized(high)} of the words stay, {percent_text(low)} pass"
 
 
-def _gap_layer(starts: FloatArray, ends: FloatArray) -> alt.Chart:
+def _gap_layer(starts: FloatArray, ends: FloatArray, x: alt.X) -> alt.Chart:
     """Shade the times at which no word was on the page: there was no look then."""
     order = np.argsort(starts, kind="stable")
     starts, covered_until = starts[order], np.maximum.accumulate(ends[order])
@@ -77,11 +87,12 @@ def _gap_layer(starts: FloatArray, ends: FloatArray) -> alt.Chart:
     data = chart_rows(
         start=to_milliseconds(covered_until[gaps]), end=to_milliseconds(starts[gaps + 1])
     )
-    return alt.Chart(data).mark_rect(color=FAINT, opacity=0.6).encode(x=_time_axis(), x2="end:T")
+    return alt.Chart(data).mark_rect(color=FAINT, opacity=0.6).encode(x=x, x2="end:T")
 
 
-def _time_axis() -> alt.X:
-    return alt.X("start:T", scale=alt.Scale(type="utc", nice=False), axis=time_axis())
+def _time_axis(start: float, end: float) -> alt.X:
+    scale = alt.Scale(type="utc", nice=False)
+    return alt.X("start:T", scale=scale, axis=time_axis(start, end))
 
 
 def _kind(power: float) -> str:
@@ -99,7 +110,7 @@ def _rows_axis(rows: int) -> alt.Y:
     )
 
 
-def _span_layer(data: alt.InlineData, y: alt.Y, row_height: float) -> alt.Chart:
+def _span_layer(data: alt.InlineData, x: alt.X, y: alt.Y, row_height: float) -> alt.Chart:
     scale = alt.Scale(domain=list(KINDS), range=[BLUE, SKY, ORANGE])
     legend = alt.Legend(title=None, orient="top", symbolType="stroke", symbolStrokeWidth=6)
     return (
@@ -107,7 +118,7 @@ def _span_layer(data: alt.InlineData, y: alt.Y, row_height: float) -> alt.Chart:
         .Chart(data)
         .mark_rule(strokeWidth=max(MIN_LINE_WIDTH, 0.8 * row_height))
         .encode(
-            x=_time_axis(),
+            x=x,
             x2="end:T",
             y=y,
             color=alt.Color("kind:N", sort=list(KINDS), scale=scale, legend=legend),
@@ -117,11 +128,19 @@ def _span_layer(data: alt.InlineData, y: alt.Y, row_height: float) -> alt.Chart:
 
 def _labels(words: Sequence[str], y: alt.Y) -> alt.Chart:
     """Write some of the words at the right, spread evenly over the rows."""
-    rows: IndexArray = np.linspace(0, len(words) - 1, min(len(words), MAX_LABELS)).astype(np.int32)
-    names = [shorten(words[row], 24) for row in rows.tolist()]
+    names = [shorten(word, 24) for word in _shown_labels(words)]
     return (
         alt
-        .Chart(chart_rows(row=rows, word=names))
+        .Chart(chart_rows(row=_label_rows(len(words)), word=names))
         .mark_text(align="left", baseline="middle", dx=8, color=QUIET)
         .encode(x=alt.value(WIDTH), y=y, text="word:N")
     )
+
+
+def _label_rows(rows: int) -> IndexArray:
+    """Return the rows whose words are written, spread evenly."""
+    return np.linspace(0, rows - 1, min(rows, MAX_LABELS)).astype(np.int32)
+
+
+def _shown_labels(words: Sequence[str]) -> list[str]:
+    return [words[row] for row in _label_rows(len(words)).tolist()]

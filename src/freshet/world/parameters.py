@@ -88,5 +88,7 @@ class PopulationParameters:
     grouping: PageGrouping = PageGrouping()
     domains: tuple[PopulationGroup, ...] = (PopulationGroup("any", 1.0),)
     depths: tuple[PopulationGroup, ...] = (PopulationGroup("any", 1.0),)
+    visitors: tuple[PopulationGroup, ...] = (PopulationGroup("any", 1.0),)
+    categories: tuple[PopulationGroup, ...] = (PopulationGroup("any", 1.0),)
     internal_links: LinkYield | None = None
     external_links: LinkYield | None = None

@@ -1,8 +1,8 @@
 """Draw many pages at once: which of them change in which cycle, with rates, rhythms and groups.
 
 Every page has a rate from a mixture of paces. A rank decides which page gets which rate. Pages of
-one site, host and directory partly share their rank, and domain and depth shift it. The mixture of
-rates therefore does not depend on the grouping.
+one site, host and directory partly share their rank, and domain, depth, visitors and category shift
+it. The mixture of rates therefore does not depend on the grouping.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,8 +38,8 @@ class PagePopulation:
     """Pages as columns; ``changed`` has a row per page and a column per cycle.
 
     ``rates`` are mean changes a day. ``dice`` is the similarity of a page's versions before and
-    after a change. Directories, hosts and sites are numbered; paces, domains and depths are indices
-    into the parameters.
+    after a change. Directories, hosts and sites are numbered; paces, domains, depths, visitors and
+    categories are indices into the parameters.
     """
 
     changed: BoolArray
@@ -48,6 +48,8 @@ class PagePopulation:
     paces: GroupIndices
     domains: GroupIndices
     depths: GroupIndices
+    visitors: GroupIndices
+    categories: GroupIndices
     directories: HashArray
     hosts: HashArray
     sites: HashArray
@@ -75,13 +77,23 @@ def draw_population(
     groups = _draw_groups(rng, pages, parameters.grouping)
     domains = _draw_shares(rng, parameters.domains, _group_count(groups.sites))[groups.sites]
     depths = _draw_shares(rng, parameters.depths, pages)
+    # These have their own random numbers, so that populations without them stay the same.
+    group_rng = np.random.default_rng([seed, pages])
+    visitors = _draw_shares(group_rng, parameters.visitors, pages)
+    categories = _draw_shares(group_rng, parameters.categories, pages)
+    memberships = (
+        (parameters.domains, domains),
+        (parameters.depths, depths),
+        (parameters.visitors, visitors),
+        (parameters.categories, categories),
+    )
     ranks = _draw_ranks(rng, groups, parameters.grouping)
-    ranks += np.array([group.rank_shift for group in parameters.domains])[domains]
-    ranks += np.array([group.rank_shift for group in parameters.depths])[depths]
+    for kinds, members in memberships:
+        ranks += np.array([kind.rank_shift for kind in kinds])[members]
     pace_indices, rates = _assign_paces(rng, parameters.paces, ranks)
     mean_dice = np.array([pace.dice for pace in parameters.paces])[pace_indices]
-    mean_dice += np.array([group.dice_shift for group in parameters.domains])[domains]
-    mean_dice += np.array([group.dice_shift for group in parameters.depths])[depths]
+    for kinds, members in memberships:
+        mean_dice += np.array([kind.dice_shift for kind in kinds])[members]
     return PagePopulation(
         changed=_draw_changes(rng, rates, groups, cycles, parameters),
         rates=rates,
@@ -89,6 +101,8 @@ def draw_population(
         paces=pace_indices,
         domains=domains,
         depths=depths,
+        visitors=visitors,
+        categories=categories,
         directories=groups.directories.astype(np.uint64),
         hosts=groups.hosts.astype(np.uint64),
         sites=groups.sites.astype(np.uint64),

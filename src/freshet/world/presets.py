@@ -53,6 +53,21 @@ WEB_CHANGES = PopulationParameters(
         PopulationGroup("4", 0.105, rank_shift=-0.467, dice_shift=-0.02),
         PopulationGroup("5+", 0.075, rank_shift=-0.691, dice_shift=-0.069),
     ),
+    visitors=(
+        PopulationGroup("2", 0.3, rank_shift=-0.16, dice_shift=0.01),
+        PopulationGroup("3-6", 0.3, rank_shift=0.0, dice_shift=0.02),
+        PopulationGroup("7-38", 0.2, rank_shift=0.25, dice_shift=-0.005),
+        PopulationGroup("39+", 0.2, rank_shift=0.25, dice_shift=-0.02),
+    ),
+    categories=(
+        PopulationGroup("Industry/trade", 0.05, rank_shift=-0.9, dice_shift=-0.08),
+        PopulationGroup("Music", 0.05, rank_shift=-0.17, dice_shift=0.02),
+        PopulationGroup("Porn", 0.05, rank_shift=-0.14, dice_shift=-0.025),
+        PopulationGroup("Personal pages", 0.05, rank_shift=0.4, dice_shift=0.01),
+        PopulationGroup("Sports/recreation", 0.05, rank_shift=0.85, dice_shift=0.075),
+        PopulationGroup("News/magazines", 0.05, rank_shift=1.45, dice_shift=0.025),
+        PopulationGroup("other", 0.7, rank_shift=-0.07, dice_shift=0.0),
+    ),
 )
 
 PRESETS: Mapping[str, PopulationParameters] = {

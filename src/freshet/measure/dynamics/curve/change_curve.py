@@ -72,6 +72,14 @@ class ChangeCurve:
     def __len__(self) -> int:
         return len(self.hours)
 
+    @property
+    def level(self) -> float | None:
+        """Return the Dice at which the curve stays after its knot: the mean of its points there."""
+        if self.knot is None:
+            return None
+        is_after = self.hours > self.knot.hours
+        return float(np.average(self.dice[is_after], weights=self.counts[is_after]))
+
 
 def change_curve(
     series: VersionSeries,
