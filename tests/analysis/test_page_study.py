@@ -108,7 +108,7 @@ def test_the_order_of_storage_does_not_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("observations", "stems"),
     [
-        ([observe(0, html("one"))], {"words", "blocks", "calendar"}),
+        ([observe(0, html("one"))], {"blocks", "calendar"}),
         ([observe(0, html("one")), observe(0, html("two"))], {"blocks", "calendar"}),
         ([observe(0, html("one")), observe(1, PDF)], {"words", "staying-power", "calendar"}),
         ([observe(0, html("one")), observe(400, html("two"))], {"words", "calendar", "blocks"}),

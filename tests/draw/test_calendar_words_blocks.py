@@ -10,6 +10,7 @@ from freshet.core.types import Change, FloatArray, IndexArray, TermCounts
 from freshet.core.version_series import build_series
 from freshet.draw.block_heatmap import MAX_ROWS, block_heatmap
 from freshet.draw.change_calendar import change_calendar
+from freshet.draw.fonts import NO_FONT_NOTE
 from freshet.draw.histograms import staying_power_histogram
 from freshet.draw.theme import FAINT, Chart, EmptyChartError
 from freshet.draw.word_lifespans import word_lifespans_chart
@@ -118,6 +119,25 @@ def test_times_without_a_look_are_shaded() -> None:
     chart = word_lifespans_chart(words_of((0, [1]), (9, [1])), SPELLED, page=PAGE)
     gaps = rows_of(chart, "start", "end")
     assert gaps == [(5 * DAY * 1000, 9 * DAY * 1000)]
+
+
+def test_words_at_one_moment_have_no_chart() -> None:
+    with pytest.raises(EmptyChartError, match="fewer than two times"):
+        word_lifespans_chart(words_of((0, [1, 2])), SPELLED, page=PAGE)
+
+
+def test_words_without_a_font_are_noted_below_the_title(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("freshet.draw.fonts.has_cjk_font", lambda: False)
+    chart = word_lifespans_chart(words_of((0, [1]), (1, [1])), {1: "模"}, page=PAGE)
+    assert NO_FONT_NOTE in subtitles_of(chart)
+
+
+def test_the_colours_of_blocks_cover_the_range_of_the_data() -> None:
+    contents = contents_of((0, 0.0, DAY, 1), (0, DAY, 3 * DAY, 0), (1, 0.0, 3 * DAY, 0))
+    chart = block_heatmap(contents, ["a", "b"], page=PAGE)
+    layer = chart.to_dict()["layer"][0]
+    hours = contents.seconds / 3600
+    assert layer["encoding"]["color"]["scale"]["domain"] == [hours.min(), hours.max()]
 
 
 def test_a_page_without_words_has_no_chart_of_them() -> None:

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from freshet.analysis.page_study import PageStudy
+from freshet.cli.block_report import block_documents, epoch_times, format_day, print_blocks
 from freshet.cli.output import print_table, print_text
 from freshet.core.humanize import count_text, duration_text, percent_text, slope_text
 from freshet.core.types import IndexArray
 from freshet.measure.dynamics.curve.change_curve import ChangeCurve
-from freshet.measure.dynamics.structure.block_names import block_names
-from freshet.measure.dynamics.structure.blocks import BlockBehaviour, DomBlock
 from freshet.measure.dynamics.structure.survival import SURVIVAL_HORIZONS
 from freshet.measure.statistics.page_summary import LookTable
 
@@ -29,16 +28,6 @@ CHANGE_KINDS = (
     ("structure", "by_structure"),
     ("links", "by_links"),
 )
-BLOCK_COLUMNS = (
-    "block",
-    "behaviour",
-    "content stays",
-    "changes",
-    "moves",
-    "seen",
-    "last change",
-    "text",
-)
 
 
 def print_page_report(study: PageStudy, limit: int) -> None:
@@ -49,7 +38,7 @@ def print_page_report(study: PageStudy, limit: int) -> None:
         return
     print_table(("", ""), [(name, value) for name, value in _summary_rows(study) if value])
     _print_words(study, limit)
-    _print_blocks(study, limit)
+    print_blocks(study, limit)
     _print_calendar(study.looks)
 
 
@@ -57,7 +46,7 @@ def _summary_rows(study: PageStudy) -> Iterator[tuple[str, Any]]:
     summary = study.summary
     yield (
         "looks",
-        f"{summary.looks:,} from {_format_day(summary.first)} to {_format_day(summary.last)}",
+        f"{summary.looks:,} from {format_day(summary.first)} to {format_day(summary.last)}",
     )
     yield "changes", _describe_changes(study)
     yield "time between changes", _describe_interval(study)
@@ -148,89 +137,6 @@ def _print_words(study: PageStudy, limit: int) -> None:
     elif study.has_no_neighbours and len(study.terms):
         print_text("")
         print_text("Characteristic words are unknown, because there is no other page to compare.")
-
-
-def _print_blocks(study: PageStudy, limit: int) -> None:
-    blocks = study.blocks
-    if not blocks or study.outline is None:
-        return
-    if all(block.behaviour is BlockBehaviour.ONCE for block in blocks):
-        print_text("")
-        count = count_text(len(blocks), "block")
-        print_text(f"{count}, seen once: too little data about their behaviour.")
-        return
-    print_text("")
-    most_changed = sorted(blocks, key=lambda block: (-block.changes, block.lifespan))[:limit]
-    listed = [
-        block for block in blocks if any(block is changed_block for changed_block in most_changed)
-    ]
-    selection = "" if len(listed) == len(blocks) else f", the {len(listed)} that change most"
-    selection += f"; {study.outline.left_out:,} least frequent ones are omitted" * bool(
-        study.outline.left_out
-    )
-    rows = [_block_cells(block) for block in listed]
-    print_table(BLOCK_COLUMNS, rows, f"{count_text(len(blocks), 'block')}{selection}")
-    _print_co_changing(study, limit)
-    _print_similar(study, limit)
-
-
-def _print_co_changing(study: PageStudy, limit: int) -> None:
-    """Print the blocks that always change at the same times."""
-    if not study.co_changing:
-        return
-    print_text("")
-    names = block_names(study.blocks)
-    rows = [
-        (
-            len(group.times),
-            len(group.blocks),
-            ", ".join(names[block_index] for block_index in group.blocks[:5]),
-        )
-        for group in study.co_changing[:limit]
-    ]
-    groups = count_text(len(study.co_changing), "group")
-    print_table(("times", "blocks", ""), rows, f"{groups} of blocks that always change together")
-
-
-def _print_similar(study: PageStudy, limit: int) -> None:
-    """Print the blocks whose texts stay about as long."""
-    if not study.similar:
-        return
-    print_text("")
-    names = block_names(study.blocks)
-    rows = [
-        (
-            _format_range(group.shortest, group.longest),
-            len(group.blocks),
-            ", ".join(names[block_index] for block_index in group.blocks[:5]),
-        )
-        for group in study.similar[:limit]
-    ]
-    groups = count_text(len(study.similar), "group")
-    print_table(("content stays", "blocks", ""), rows, f"{groups} of blocks with similar lifespans")
-
-
-def _format_range(shortest: float, longest: float) -> str:
-    """Return two durations in seconds, or one where both read the same.
-
-    >>> _format_range(3600.0, 5400.0), _format_range(3600.0, 3600.0)
-    ('1 hour to 1.5 hours', '1 hour')
-    """
-    first, last = (duration_text(seconds / SECONDS_PER_DAY) for seconds in (shortest, longest))
-    return first if first == last else f"{first} to {last}"
-
-
-def _block_cells(block: DomBlock) -> tuple[Any, ...]:
-    return (
-        "/".join(block.path.strip("/").split("/")[-3:]),
-        str(block.behaviour),
-        duration_text(block.lifespan / SECONDS_PER_DAY),
-        block.changes,
-        block.moves or None,
-        percent_text(block.presence),
-        _format_day(block.last_change),
-        block.sample,
-    )
 
 
 def _print_calendar(looks: LookTable) -> None:
@@ -325,10 +231,6 @@ def _symbol(looks: int, changes: int) -> str:
     return CHANGE_LEVELS[(changes > 1) + (changes > 3) + (changes > 9)]
 
 
-def _format_day(moment: float | None) -> str:
-    return "" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d}"
-
-
 def page_report_document(study: PageStudy) -> dict[str, Any]:
     """Return the report for JSON: figures, curve, words, blocks and days."""
     split, curve = study.split, study.curve
@@ -343,7 +245,7 @@ def page_report_document(study: PageStudy) -> dict[str, Any]:
             "segments": curve.segments,
             "why": curve.why,
             "step": curve.step,
-            "starts": _times(curve.starts.tolist()),
+            "starts": epoch_times(curve.starts.tolist()),
             "hours": curve.hours.tolist(),
             "dice": curve.dice.tolist(),
             "counts": curve.counts.tolist(),
@@ -356,41 +258,10 @@ def page_report_document(study: PageStudy) -> dict[str, Any]:
             "why": study.terms.why,
             **{name: study.spell_words(getattr(split, name)) for name in kinds},
         },
-        "blocks": [_block_document(block) for block in study.blocks],
-        "together": [
-            {
-                "blocks": [study.blocks[block_index].path for block_index in group.blocks],
-                "times": _times(group.times.tolist()),
-            }
-            for group in study.co_changing
-        ],
-        "similar_lifespans": [
-            {
-                "blocks": [study.blocks[block_index].path for block_index in group.blocks],
-                "hours": [group.shortest / 3600, group.longest / 3600],
-            }
-            for group in study.similar
-        ],
+        **block_documents(study),
         "days": list(_days(study.looks)),
         "masked": study.is_masked,
         "left_out": study.missing_note,
-    }
-
-
-def _block_document(block: DomBlock) -> dict[str, Any]:
-    return {
-        "path": block.path,
-        "habit": str(block.behaviour),
-        "lifespan_hours": block.lifespan / 3600,
-        "page_lifespan_hours": None if block.page_lifespan is None else block.page_lifespan / 3600,
-        "run_hours": block.run_length / 3600,
-        "texts": block.texts,
-        "constant": block.is_constant,
-        "changes": block.changes,
-        "moves": block.moves,
-        "presence": block.presence,
-        "last_change": None if block.last_change is None else _times([block.last_change])[0],
-        "text": block.sample,
     }
 
 
@@ -405,7 +276,3 @@ def _days(looks: LookTable) -> Iterator[dict[str, Any]]:
             "looks": int(on_day.sum()),
             "changes": int((looks.changed[on_day] == 1).sum()),
         }
-
-
-def _times(moments: Sequence[float]) -> list[datetime]:
-    return [datetime.fromtimestamp(moment, UTC) for moment in moments]
