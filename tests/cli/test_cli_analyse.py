@@ -109,6 +109,34 @@ def test_groups_may_be_those_of_a_tag(run: Run, collection: Path) -> None:
     assert "2 groups by tag" in run("analyse", "--by", "tag").out
 
 
+def test_a_period_may_be_analysed(run: Run, collection: Path) -> None:
+    period = ("--since", "2026-01-10T00:00+00:00", "--until", "2026-01-20T00:00+00:00")
+    summary = run("analyse", NEWS, *period, "--json").json["summary"]
+    assert 5 <= summary["looks"] <= 11
+    assert summary["changes"] < summary["looks"]
+    assert run("analyse", *period, "--json").json["pages"] == 6
+    result = run("analyse", NEWS, "--since", "spring")
+    assert result.code == 2
+    assert "--since 'spring' is not a time; write it as 2026-03-01T12:00" in result.err
+
+
+def test_lifespans_and_similar_blocks_are_in_the_document(run: Run, collection: Path) -> None:
+    document = run("analyse", NEWS, "--json").json
+    masthead = next(row for row in document["blocks"] if row["text"] == "The Valley Herald")
+    assert masthead["constant"]
+    assert masthead["lifespan_hours"] == masthead["page_lifespan_hours"] == 27 * 24
+    for group in document["similar_lifespans"]:
+        assert len(group["blocks"]) > 1
+        assert group["hours"] == sorted(group["hours"])
+    assert document["summary"]["traits"]["unbroken_survival"]
+
+
+def test_pages_are_grouped_by_their_visitors(run: Run, collection: Path) -> None:
+    run("set", "importance=40", "--page", NEWS)
+    document = run("analyse", "--by", "visitors", "--json").json
+    assert [(row["name"], row["pages"]) for row in document["groups"]] == [("2", 5), ("39+", 1)]
+
+
 def test_all_pictures_of_a_page_are_written(run: Run, collection: Path) -> None:
     document = run("analyse", NEWS, "--pictures", "drawn", "--format", "svg", "--json").json
     names = [Path(name).name for name in document["files"]]
