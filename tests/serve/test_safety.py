@@ -96,7 +96,7 @@ def test_every_answer_forbids_scripts_of_others(reader: TestClient) -> None:
         assert "frame-ancestors 'none'" in policy
         assert f"frame-src {ORIGIN.replace('8640', '8641')}" in policy
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
 
 
 def test_large_requests_are_refused(reader: TestClient) -> None:

@@ -16,11 +16,21 @@ from freshet.archive.catalog.database import TableStore, split_chunks
 from freshet.archive.catalog.pages import PAGE_QUERY, read_pages, restrict_to_live
 from freshet.archive.catalog.rows import DayActivity, HostPages, PageDay, PageListEntry, RecentVisit
 from freshet.archive.catalog.schema import changes, facts, masks, pages, visits
-from freshet.archive.catalog.visit_rows import LAST_OUTCOME, LOOK_OUTCOME_NAMES
+from freshet.archive.catalog.visit_rows import LOOK_OUTCOME_NAMES
 from freshet.core.clock import CYCLE_SECONDS, from_epoch, to_epoch
 from freshet.core.types import Outcome
 
 PAGE_WIDTH = len(PAGE_QUERY.selected_columns)
+_last = visits.alias("last")
+# The outcome of a page's last visit, also in a query that has other visits.
+LAST_OUTCOME = (
+    select(_last.c.outcome)
+    .where(_last.c.page_id == pages.c.id)
+    .order_by(_last.c.time.desc(), _last.c.id.desc())
+    .limit(1)
+    .correlate(pages)
+    .scalar_subquery()
+)
 IS_LOOK = visits.c.outcome.in_(LOOK_OUTCOME_NAMES)
 RECENT_VISITS: Select[Any] = (
     select(

@@ -7,7 +7,7 @@ from typing import Any
 
 from freshet.analysis.charts import page_charts
 from freshet.core.clock import from_epoch
-from freshet.core.errors import NotFoundError, UsageError
+from freshet.core.errors import NotFoundError
 from freshet.core.types import Page
 from freshet.draw.chart_file import chart_specification
 from freshet.draw.theme import EmptyChartError
@@ -60,10 +60,11 @@ class ContentDocument:
 
 @dataclass(frozen=True, slots=True)
 class ChartDocument:
-    """A chart as a Vega-Lite specification."""
+    """A chart as a Vega-Lite specification; None if there is too little data, as ``note`` says."""
 
     name: str
-    specification: dict[str, Any]
+    specification: dict[str, Any] | None
+    note: str = ""
 
 
 def read_content(dashboard: Dashboard, values: ParameterValues) -> ContentDocument:
@@ -101,7 +102,7 @@ def read_chart(dashboard: Dashboard, values: ParameterValues) -> ChartDocument:
     try:
         chart = page_charts(dashboard.study(page))[name]()
     except EmptyChartError as error:
-        raise UsageError(str(error)) from error
+        return ChartDocument(name, None, str(error))
     return ChartDocument(name, chart_specification(chart))
 
 

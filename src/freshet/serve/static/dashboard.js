@@ -57,36 +57,18 @@ function onKey(event) {
   }
 }
 
-function themed(specification) {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue(name).trim();
-  const ink = colour("--ink"), quiet = colour("--quiet"), line = colour("--line");
-  const axis = { labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line };
-  const config = specification.config || {};
-  const merged = (name, values) => ({ ...(config[name] || {}), ...values });
-  return {
-    ...specification,
-    config: {
-      ...config, background: "transparent",
-      axis: merged("axis", axis), legend: merged("legend", { labelColor: quiet, titleColor: quiet }),
-      title: merged("title", { color: ink, subtitleColor: quiet }),
-      view: merged("view", { stroke: null, fill: null }),
-    },
-  };
-}
-
 async function drawChart(element) {
   const response = await fetch(element.dataset.chart, { headers: { Accept: "application/json" } });
-  const document_ = await response.json();
-  if (!response.ok) {
+  const chart = await response.json();
+  if (!chart.specification) {
     const problem = document.createElement("p");
     problem.className = "problem";
-    problem.textContent = document_.error;
+    problem.textContent = chart.note || chart.error;
     element.append(problem);
     return;
   }
   // The interpreter evaluates expressions, because the content policy forbids to compile them.
-  await window.vegaEmbed(element, themed(document_.specification), {
+  await window.vegaEmbed(element, chart.specification, {
     mode: "vega-lite", renderer: "canvas", ast: true, actions: false, defaultStyle: false,
     tooltip: { disableDefaultStyle: true },
   });
@@ -96,12 +78,4 @@ async function drawChart(element) {
 const list = document.querySelector("[data-live]");
 if (list) followVisits(list);
 document.addEventListener("keydown", onKey);
-if (window.vegaEmbed) {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const drawAll = () => document.querySelectorAll("[data-chart]").forEach((element) => {
-    element.replaceChildren();
-    drawChart(element);
-  });
-  drawAll();
-  dark.addEventListener("change", drawAll);
-}
+if (window.vegaEmbed) document.querySelectorAll("[data-chart]").forEach(drawChart);
