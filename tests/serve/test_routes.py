@@ -1,15 +1,21 @@
 """Every page of the dashboard has a JSON twin, and both say what the API document says."""
 
 import re
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
+from freshet.archive.catalog.rows import VisitEntry
+from freshet.collection.collection import Collection
+from freshet.core.types import Outcome, Visit
 from freshet.serve.actions import ACTIONS
 from freshet.serve.catalogue import CHART_RESOURCE, RESOURCES
 from freshet.serve.resources import DashboardResource
+from tests.serve.served_collections import NOW, open_client
 
 PAGE = 1
 CHART = "curve"
@@ -97,7 +103,7 @@ def test_a_row_of_the_list_tells_what_is_known(reader: TestClient) -> None:
     (row,) = reader.get("/api/v1/pages", params={"q": "news"}).json()["rows"]
     assert row["title"] == "The Valley Herald"
     assert row["looks"] == 28
-    assert sum(day["changes"] for day in row["strip"]) == row["changes"] > 10
+    assert sum(row["strip"]["changes"]) == row["changes"] > 10
     assert 0 <= row["next_change"]["now"] <= 1
     assert row["next_change"]["low"] <= row["next_change"]["median"] <= row["next_change"]["high"]
 
@@ -155,3 +161,28 @@ def test_the_queue_is_ordered_by_time(reader: TestClient) -> None:
     times = [visit["expected"] for visit in document["visits"]]
     assert times == sorted(times)
     assert len(times) == document["known"] == 6
+
+
+def test_a_page_without_stored_bytes_is_shown(tmp_path: Path) -> None:
+    with Collection.create(tmp_path / "news", contact="me@example.org") as collection:
+        page = collection.add("https://gone.example/")
+        visit = Visit(b"0" * 16, page.id, NOW - timedelta(days=1), Outcome.OK, 200)
+        collection.catalog.append_visits([VisitEntry(visit)])
+        collection.hide(page, ["Visitors: #"])
+    with open_client(tmp_path / "news") as client:
+        assert "Visitors: #" in client.get(f"/pages/{page.id}").text
+        for part in ("versions/1", "difference"):
+            answer = client.get(f"/pages/{page.id}/{part}")
+            assert answer.status_code == 404
+            assert "<h1>" in answer.text
+        assert client.get(f"/pages/{page.id}/content").status_code == 200
+
+
+def test_an_empty_collection_is_shown(tmp_path: Path) -> None:
+    Collection.create(tmp_path / "empty", contact="me@example.org").close()
+    with open_client(tmp_path / "empty") as client:
+        for resource in RESOURCES:
+            if "{" not in resource.path:
+                assert client.get(resource.path).status_code == 200
+        assert "There are no pages yet" in client.get("/").text
+        assert client.get("/api/v1/pages").json()["rows"] == []

@@ -1,11 +1,11 @@
 """Reports the state of one host: its delay, its back-off and its robots.txt; ends a back-off."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from freshet.archive.catalog.rows import HostState
+from freshet.archive.catalog.rows import HostPages, HostState
 from freshet.core.clock import from_epoch
 from freshet.core.errors import NotFoundError
 from freshet.core.local_time import format_to_second
@@ -86,16 +86,28 @@ class ReopenedHost:
 
 def host_report(collection: CollectionStore, name: str) -> HostReport:
     """Return the state of a host, given by its name (with a port if it has one) or by a URL."""
-    host, now = parse_host_name(name), collection.clock.now()
-    states = {key: collection.catalog.host_state(key) for key in host_names(host)}
+    host = parse_host_name(name)
+    states = collection.catalog.host_states_of(host_names(host))
     page_count = collection.catalog.count_host_pages(host)
-    if not page_count and not any(states.values()):
+    if not page_count and not states:
         raise NotFoundError(f"no page is on {host} and it has no state; see 'freshet list'")
-    state = states[host] or HostState(host)
+    return _report(collection, HostPages(host, page_count), states)
+
+
+def host_reports(collection: CollectionStore, hosts: Sequence[HostPages]) -> list[HostReport]:
+    """Return the states of hosts, given with the numbers of their pages."""
+    names = [name for item in hosts for name in host_names(item.host)]
+    states = collection.catalog.host_states_of(names)
+    return [_report(collection, item, states) for item in hosts]
+
+
+def _report(
+    collection: CollectionStore, item: HostPages, states: Mapping[str, HostState]
+) -> HostReport:
+    host, page_count, now = item.host, item.pages, collection.clock.now()
+    state = states.get(host) or HostState(host)
     reports = [
-        _robots_report(host, key, host_state.robots)
-        for key, host_state in states.items()
-        if host_state
+        _robots_report(host, key, states[key].robots) for key in host_names(host) if key in states
     ]
     return HostReport(
         host,

@@ -23,8 +23,12 @@ class MaskRuleEffect:
 
 
 def mask_rule_effects(page: StoredPage, mask: Mask) -> list[MaskRuleEffect]:
-    """Return what every rule of a mask hides in the page's last version."""
-    view = page.view(dom=True) if page.versions else None
+    """Return what every rule of a mask hides in the page's last version.
+
+    A version whose bytes are no longer kept shows nothing of it.
+    """
+    has_rules = page.versions and mask.rules
+    view = page.view_of_visit(page.versions[-1].row, dom=True) if has_rules else None
     return [_rule_effect(rule, view) for rule in mask.rules]
 
 

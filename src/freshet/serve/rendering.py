@@ -1,7 +1,8 @@
 """HTML pages of the dashboard: Jinja2 templates that escape every value."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from functools import cache
 from math import isfinite
 from typing import Any
@@ -17,7 +18,7 @@ from freshet.core.humanize import (
 )
 from freshet.core.local_time import format_to_minute
 from freshet.serve.documents.overview import activity_bars
-from freshet.serve.documents.page_list import StripDay
+from freshet.serve.documents.page_list import DayStrip
 from freshet.serve.documents.versions import side_by_side
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -48,7 +49,6 @@ def environment() -> Environment:
         percent=percent_text,
         quantity=quantity_text,
         duration=duration_text,
-        level=change_level,
         web_href=web_href,
         number=number_text,
         count=count_text,
@@ -59,7 +59,7 @@ def environment() -> Environment:
         activity_bars=activity_bars,
         side_by_side=side_by_side,
         strip_paths=strip_paths,
-        weeks=weeks_of_calendar,
+        calendar_days=calendar_days,
         isfinite=isfinite,
     )
     return templates
@@ -110,24 +110,51 @@ def number_text(number: float | None) -> str:
     return f"{number:,}" if isinstance(number, int) else f"{number:.3g}"
 
 
-def change_level(day: StripDay) -> int:
-    """Return the shade of a day: 0 without a look, 1 without a change, 2 to 4 by changes."""
-    if not day.looks:
+def change_level(looks: int, changes: int) -> int:
+    """Return the shade of a day: 0 without a look, 1 without a change, 2 to 4 by changes.
+
+    >>> change_level(0, 0), change_level(3, 0), change_level(3, 1), change_level(9, 5)
+    (0, 1, 2, 4)
+    """
+    if not looks:
         return 0
-    return 1 + (day.changes > 0) + (day.changes > 1) + (day.changes > 3)
+    return 1 + (changes > 0) + (changes > 1) + (changes > 3)
 
 
-def strip_paths(days: Sequence[StripDay]) -> dict[int, str]:
+def strip_paths(strip: DayStrip) -> dict[int, str]:
     """Return a strip of days as one SVG path for each shade, which is shorter than a mark a day.
 
     A day without a look is a short mark.
     """
     paths: dict[int, str] = {}
-    for index, day in enumerate(days):
-        level = change_level(day)
+    for index, level in enumerate(map(change_level, strip.looks, strip.changes)):
         mark = f"M{4 * index} 0h3v18h-3z" if level else f"M{4 * index} 8h3v2h-3z"
         paths[level] = paths.get(level, "") + mark
     return paths
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarDay:
+    """A square of a calendar: its day, its column and row, and its shade."""
+
+    day: date
+    looks: int
+    changes: int
+    column: int
+    row: int
+    level: int
+
+
+def calendar_days(strip: DayStrip) -> list[CalendarDay]:
+    """Return the squares of a calendar, in columns of weeks that begin on Monday."""
+    offset = strip.first_day.weekday()
+    return [
+        CalendarDay(
+            strip.first_day + index * DAY, looks, changes,
+            (index + offset) // 7, (index + offset) % 7, change_level(looks, changes),
+        )
+        for index, (looks, changes) in enumerate(zip(strip.looks, strip.changes, strict=True))
+    ]  # fmt: skip
 
 
 def web_href(url: str) -> str:
@@ -137,13 +164,3 @@ def web_href(url: str) -> str:
     ('', 'https://example.org/')
     """
     return url if url.startswith(WEB_SCHEMES) else ""
-
-
-def weeks_of_calendar(days: list[StripDay]) -> list[list[StripDay | None]]:
-    """Return the days of a calendar in columns of weeks that begin on Monday."""
-    columns: list[list[StripDay | None]] = []
-    for day in days:
-        if not columns or day.day.weekday() == 0:
-            columns.append([None] * 7)
-        columns[-1][day.day.weekday()] = day
-    return columns

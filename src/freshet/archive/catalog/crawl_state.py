@@ -161,6 +161,15 @@ class CrawlTables(TableStore):
             row = connection.execute(select(hosts).where(hosts.c.host == name)).first()
         return None if row is None else _to_host(row)
 
+    def host_states_of(self, names: Sequence[str]) -> dict[str, HostState]:
+        """Return the stored states of some hosts, by name; those without one are left out."""
+        states: dict[str, HostState] = {}
+        with self._read_engine.begin() as connection:
+            for chunk in split_chunks(names):
+                for row in connection.execute(select(hosts).where(hosts.c.host.in_(chunk))):
+                    states[row[0]] = _to_host(row)
+        return states
+
     def host_states(self) -> list[HostState]:
         """Return the stored states of all hosts, by name."""
         with self._read_engine.begin() as connection:

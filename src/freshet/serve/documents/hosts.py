@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from freshet.collection.host_report import HostReport
+from freshet.collection.host_report import HostReport, host_reports
 from freshet.serve.dashboard import Dashboard
 from freshet.serve.parameters import (
     ParameterValues,
@@ -42,7 +42,7 @@ def read_hosts(dashboard: Dashboard, values: ParameterValues) -> HostsDocument:
     collection, limit = dashboard.collection, values["limit"]
     (after,) = decode_cursor(values["cursor"], HOST_ORDER) or ("",)
     hosts = collection.catalog.listed_hosts(values["q"], after=after, limit=limit + 1)
-    reports = [collection.host(item.host) for item in hosts[:limit]]
+    reports = host_reports(collection, hosts[:limit])
     return HostsDocument(
         collection.clock.now(),
         [HostRow(report, report.lines()) for report in reports],

@@ -13,7 +13,7 @@ from freshet.core.clock import from_epoch
 from freshet.core.types import Outcome, Page
 from freshet.crawl.forecast import PageForecast
 from freshet.serve.dashboard import Dashboard
-from freshet.serve.documents.page_list import StripDay, page_strips, strip_start
+from freshet.serve.documents.page_list import DayStrip, page_strips, strip_start
 from freshet.serve.parameters import ParameterValues
 
 CALENDAR_DAYS = 371
@@ -99,7 +99,7 @@ class PageDocument:
     forecast: PageForecast | None
     forecast_text: str
     explanation: list[ExplanationLine]
-    calendar: list[StripDay]
+    calendar: DayStrip
     hours: list[HourCell]
     latest_visits: list[PageVisitRow]
     posts: list[PostRow]

@@ -36,12 +36,12 @@ PAGE_LIST_PARAMETERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class StripDay:
-    """A day of a page's strip: its looks, and how many of them found a change."""
+class DayStrip:
+    """The looks of every day from the first one on, and how many of them found a change."""
 
-    day: date
-    looks: int
-    changes: int
+    first_day: date
+    looks: list[int]
+    changes: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class PageListRow:
     next_change: NextChange | None
     next_check: datetime | None
     has_mask: bool
-    strip: list[StripDay]
+    strip: DayStrip
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +140,13 @@ def strip_start(now: datetime, days: int = STRIP_DAYS) -> datetime:
 
 def page_strips(
     page_days: Iterable[PageDay], ids: Iterable[int], now: datetime, days: int = STRIP_DAYS
-) -> dict[int, list[StripDay]]:
+) -> dict[int, DayStrip]:
     """Return the strip of each page: one entry for every day, also without looks."""
-    by_page_and_day = {(item.page, item.day): item for item in page_days}
-    dates = [(strip_start(now, days) + timedelta(days=number)).date() for number in range(days)]
-    return {
-        page_id: [_strip_day(day, by_page_and_day.get((page_id, day))) for day in dates]
-        for page_id in ids
-    }
-
-
-def _strip_day(day: date, found: PageDay | None) -> StripDay:
-    return StripDay(day, 0, 0) if found is None else StripDay(day, found.looks, found.changes)
+    first_day = strip_start(now, days).date()
+    strips = {page_id: DayStrip(first_day, [0] * days, [0] * days) for page_id in ids}
+    for item in page_days:
+        index = (item.day - first_day).days
+        if index < days:  # a wrong clock may have left visits of the future
+            strips[item.page].looks[index] = item.looks
+            strips[item.page].changes[index] = item.changes
+    return strips
