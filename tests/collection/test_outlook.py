@@ -1,5 +1,6 @@
 """The outlook answers as the commands do, from one policy."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +13,17 @@ from freshet.core.errors import UsageError
 from tests.serve.served_collections import NOW, make_small_collection
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collection with a month of history; copied, never changed."""
+    return make_small_collection(tmp_path_factory.mktemp("outlook"))
+
+
 @pytest.fixture
-def collection(tmp_path: Path) -> Iterator[Collection]:
-    with Collection.open(make_small_collection(tmp_path), clock=FixedClock(NOW)) as opened:
+def collection(prepared: Path, tmp_path: Path) -> Iterator[Collection]:
+    path = tmp_path / "news"
+    shutil.copytree(prepared, path)
+    with Collection.open(path, clock=FixedClock(NOW)) as opened:
         yield opened
 
 
@@ -39,8 +48,11 @@ def test_the_next_change_agrees_with_the_forecast(collection: Collection) -> Non
         times = [time for time in (change.low, change.median, change.high) if time is not None]
         assert times == sorted(times)
         assert min(times) >= NOW
-    assert outlook.freshness == pytest.approx(
-        1 - sum(change.now for change in changes.values()) / len(pages)
+    fresh_pages = sum(1 - change.now for change in changes.values())
+    assert outlook.freshness == pytest.approx(fresh_pages / len(pages))
+    collection.add("https://never-seen.example/")
+    assert CrawlOutlook(collection).freshness == pytest.approx(
+        fresh_pages / (len(pages) + 1), rel=1e-3
     )
 
 

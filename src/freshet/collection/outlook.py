@@ -24,6 +24,7 @@ from freshet.crawl.why import (
     explain_with_preview,
 )
 from freshet.record.collection_store import CollectionStore
+from freshet.schedule.mixture.guarded_policy import GuardedPolicy
 
 LOW_CHANCE, MEDIAN_CHANCE, HIGH_CHANCE = 0.1, 0.5, 0.9
 # From a minute to ten years after the moment of the forecast.
@@ -49,8 +50,9 @@ class NextChange:
 class CrawlOutlook:
     """What a crawl of a collection expects and would do, as of the moment ``made``.
 
-    ``freshness`` is the mean chance that the last look at a live page still shows it as it is, None
-    without pages. ``planned`` are the next visits in the order of time.
+    ``freshness`` is the mean chance that the last look at a live page still shows it as it is; a
+    page never seen is not fresh, and without pages it is None. ``planned`` are the next visits in
+    the order of time.
     """
 
     def __init__(self, collection: CollectionStore) -> None:
@@ -116,8 +118,11 @@ class CrawlOutlook:
         """Return the mean chance that the last look at a live page still shows it as it is."""
         if not len(self._ids):
             return None
-        survival = self._forecast_policy.forecast(self._ids, self.made, np.zeros(1)).survival
-        return float(survival.mean())
+        policy = self._forecast_policy
+        states = (policy.default if isinstance(policy, GuardedPolicy) else policy).page_states
+        is_seen = np.isfinite(states.last_look[states.find_rows(self._ids)])
+        survival = policy.forecast(self._ids, self.made, np.zeros(1)).survival[:, 0]
+        return float(np.where(is_seen, survival, 0.0).mean())
 
     def _next_change(self, page_id: int, chances: FloatArray) -> NextChange:
         low, median, high = (
