@@ -12,7 +12,7 @@ from itertools import islice
 import numpy as np
 
 from freshet.core.settings import planning_objective
-from freshet.core.tables import DAY_SECONDS
+from freshet.core.tables import DAY_SECONDS, BoolArray, PageIdArray
 from freshet.core.types import FloatArray, Page, PlannedVisit
 from freshet.crawl.forecast import PageForecast, forecast_policy, forecasts, live_only
 from freshet.crawl.link_forecast import link_forecast_policy
@@ -82,7 +82,7 @@ class CrawlOutlook:
 
     def knows(self, page: Page) -> bool:
         """Whether a page is live, and was when the outlook was made."""
-        return bool(np.isin(page.id, self._ids))
+        return bool(self._is_known(np.array([page.id], np.int64))[0])
 
     def why(self, page: Page) -> ScheduleExplanation:
         """Explain when and why a page is visited next."""
@@ -105,7 +105,7 @@ class CrawlOutlook:
         Pages that were added after the outlook was made are left out.
         """
         ids = np.array([page.id for page in pages], np.int64)
-        ids = ids[np.isin(ids, self._ids)]
+        ids = ids[self._is_known(ids)]
         if not len(ids):
             return {}
         chances = 1.0 - self._forecast_policy.forecast(ids, self.made, HORIZONS_DAYS).survival
@@ -113,6 +113,14 @@ class CrawlOutlook:
             page_id: self._next_change(page_id, np.maximum.accumulate(row))
             for page_id, row in zip(ids.tolist(), chances, strict=True)
         }
+
+    def _is_known(self, ids: PageIdArray) -> BoolArray:
+        """Return which ids are those of live pages; the search does not read all of them."""
+        if not len(self._ids):
+            return np.zeros(len(ids), np.bool_)
+        rows = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
+        is_known: BoolArray = self._ids[rows] == ids
+        return is_known
 
     def _mean_freshness(self) -> float | None:
         """Return the mean chance that the last look at a live page still shows it as it is."""

@@ -126,11 +126,18 @@ class PostTables(TableStore):
 
     def next_pages(self) -> dict[int, str]:
         """Return where the threads of live pages continue, by the id of the page."""
-        query = select(threads.c.page_id, threads.c.next_page).join(pages)
-        query = restrict_to_live(query.where(threads.c.next_page.is_not(None)), source="")
+        query = select(threads.c.page_id, threads.c.next_page)
+        query = query.where(threads.c.next_page.is_not(None))
+        live = restrict_to_live(select(pages.c.id), source="")
         with self._read_engine.begin() as connection:
             rows = connection.execute(query).all()
-        return {row.page_id: row.next_page for row in rows}
+            # A join would read all pages, of which few have a thread.
+            live_ids = {
+                page_id
+                for chunk in split_chunks([row.page_id for row in rows])
+                for page_id in connection.execute(live.where(pages.c.id.in_(chunk))).scalars()
+            }
+        return {row.page_id: row.next_page for row in rows if row.page_id in live_ids}
 
     def _write_threads(
         self, connection: Connection, entries: Sequence[VisitEntry], ids: Mapping[bytes, int]
