@@ -86,8 +86,7 @@ def read_page_list(dashboard: Dashboard, values: ParameterValues) -> PageListDoc
     )
     shown = listed[: values["limit"]]
     pages = [item.page for item in shown]
-    with dashboard.outlook() as outlook:
-        rows = _rows(dashboard, pages, now, outlook)
+    rows = _rows(dashboard, pages, now)
     has_more = len(listed) > len(shown)
     return PageListDocument(now, rows, encode_cursor(order, shown[-1].key) if has_more else None)
 
@@ -99,13 +98,12 @@ def _page_filter(values: ParameterValues) -> PageFilter:
     )
 
 
-def _rows(
-    dashboard: Dashboard, pages: Sequence[Page], now: datetime, outlook: CrawlOutlook
-) -> list[PageListRow]:
+def _rows(dashboard: Dashboard, pages: Sequence[Page], now: datetime) -> list[PageListRow]:
     catalog, ids = dashboard.collection.catalog, [page.id for page in pages]
     titles, masked = catalog.titles(ids), catalog.has_mask(ids)
     strips = page_strips(catalog.page_days(ids, strip_start(now)), ids, now)
-    next_changes = outlook.next_changes([page for page in pages if not page.paused])
+    with dashboard.outlook() as outlook:
+        next_changes = outlook.next_changes([page for page in pages if not page.paused])
     return [
         PageListRow(
             id=totals.page.id,

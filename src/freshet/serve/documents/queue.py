@@ -35,14 +35,15 @@ def read_queue(dashboard: Dashboard, values: ParameterValues) -> QueueDocument:
     """Return a part of the queue."""
     start, end = values["offset"], values["offset"] + values["limit"]
     with dashboard.outlook() as outlook:
-        visits = list(outlook.planned[start:end])
-        return QueueDocument(
-            made=outlook.made,
-            objective=outlook.objective,
-            policy=outlook.policy,
-            budget=outlook.budget,
-            known=len(outlook.planned),
-            visits=visits,
-            titles=dashboard.collection.catalog.titles([visit.page.id for visit in visits]),
-            next=end if end < len(outlook.planned) else None,
-        )
+        planned = outlook.planned
+    visits = list(planned[start:end])
+    return QueueDocument(
+        made=outlook.made,
+        objective=outlook.objective,
+        policy=outlook.policy,
+        budget=outlook.budget,
+        known=len(planned),
+        visits=visits,
+        titles=dashboard.collection.catalog.titles([visit.page.id for visit in visits]),
+        next=end if end < len(planned) else None,
+    )
