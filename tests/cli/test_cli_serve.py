@@ -14,7 +14,17 @@ from tests.cli.cli_runs import Run
 
 
 def test_serve_answers_until_it_is_stopped(collection: Path) -> None:
-    command = [sys.executable, "-m", "freshet", "serve", str(collection), "--port", "0", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "freshet",
+        "serve",
+        "-C",
+        str(collection),
+        "--port",
+        "0",
+        "--json",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = iter(process.stdout.readline, "}\n")
@@ -26,13 +36,13 @@ def test_serve_answers_until_it_is_stopped(collection: Path) -> None:
 
 
 def test_another_address_is_refused_without_a_token(run: Run, collection: Path) -> None:
-    result = run("serve", ".", "--host", "0.0.0.0")
+    result = run("serve", "--host", "0.0.0.0")
     assert result.code == 2
     assert "--token" in result.err
 
 
 def test_what_is_no_collection_is_refused(run: Run, tmp_path: Path) -> None:
-    result = run("serve", str(tmp_path))
+    result = run("serve", "-C", str(tmp_path))
     assert result.code == 3
     assert "freshet init" in result.err
 
@@ -40,7 +50,7 @@ def test_what_is_no_collection_is_refused(run: Run, tmp_path: Path) -> None:
 def test_a_port_in_use_is_named(run: Run, collection: Path) -> None:
     with freshet.open_dashboard(collection) as address:
         port = address.url.rstrip("/").rpartition(":")[2]
-        result = run("serve", ".", "--port", port)
+        result = run("serve", "--port", port)
     assert result.code == 2
     assert f"port {port} cannot be used" in result.err
 

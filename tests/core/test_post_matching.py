@@ -75,3 +75,20 @@ def test_fifty_thousand_equal_posts_are_matched_at_once() -> None:
     known = [record(f"a{n}", 5, text="") for n in range(50_000)]
     shown = [record(f"b{n}", 5, text="") for n in range(50_001)]
     assert match_posts(known, shown, NOW).count(None) == 1
+
+
+def test_one_lasting_id_among_ids_given_anew_does_not_double_the_posts() -> None:
+    known = [record("op", 50, text="the river rises")]
+    known += [record(f"a{n}", 40 - n, "bob", f"answer {n}") for n in range(5)]
+    shown = [record("op", 48, text="the river rises")]
+    shown += [record(f"b{n}", 39 - n, "bob", f"answer {n}") for n in range(5)]
+    assert match_posts(known, shown, NOW) == [0, 1, 2, 3, 4, 5]
+
+
+def test_posts_whose_texts_were_not_kept_are_known_by_their_authors() -> None:
+    known = [
+        PostRecord("a1", NOW - 30 * HOUR, "ann", None),
+        PostRecord("a2", NOW - 20 * HOUR, "bob", None),
+    ]
+    shown = [record("b1", 29, "ann", "one"), record("b2", 20, "bob", "two")]
+    assert match_posts(known, shown, NOW) == [0, 1]

@@ -81,4 +81,12 @@ def test_a_crawl_ends_with_the_script_that_started_it(
 
 
 def test_only_public_names_are_listed() -> None:
-    assert dir(freshet) == ["__version__", "crawl", "create", "open", "run", "watch"]
+    assert dir(freshet) == [
+        "__version__",
+        "crawl",
+        "create",
+        "open",
+        "open_dashboard",
+        "run",
+        "watch",
+    ]

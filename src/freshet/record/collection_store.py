@@ -64,7 +64,7 @@ class CollectionStore(CollectionReader, CloseOnExit):
     """The folder of a collection: its pages, their visits, the stored bytes and the settings."""
 
     def __init__(self, path: Path, catalog: Catalog, settings: Settings, clock: Clock) -> None:
-        self.path = path
+        self.path = path.absolute()
         self.archive_folder = path / ARCHIVE_FOLDER
         self.models_folder = path / MODELS_FOLDER
         super().__init__(catalog, SnapshotReader(catalog, self.archive_folder), settings, clock)

@@ -90,7 +90,8 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
             listening.bind((host, port))
         except OSError as error:
             raise UsageError(
-                f"{host} port {port} cannot be used: {error.strerror}; choose another --port"
+                f"{host} port {port} cannot be used: {error.strerror}; "
+                "choose another port (--port, or --serve-port beside a crawl)"
             ) from error
         listening.listen()
         yield listening

@@ -1,4 +1,4 @@
-"""Threads with a post every eight hours, looked at six times a day."""
+"""Threads with a post about every eight hours, looked at six times a day."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def add_threads(collection: Collection, *, threads: int = THREADS) -> list[int]:
     ids = collection.catalog.add_pages(new_pages, from_epoch(FIRST)).ids
     generator = np.random.default_rng(1)
     for page in ids:
-        posts = FIRST + np.cumsum(generator.normal(8 * HOUR, 0.1 * HOUR, 3 * DAYS))
+        posts = FIRST + np.cumsum(generator.normal(8 * HOUR, 2 * HOUR, 3 * DAYS))
         looks = FIRST + 9 * HOUR + np.arange(6 * DAYS) * 4 * HOUR + generator.random() * HOUR
         collection.catalog.append_visits([
             VisitEntry(

@@ -163,6 +163,8 @@ def test_pages_are_parted_by_their_group_and_empty_groups_are_left_out() -> None
     assert [test.figure for test in group_tests(["a", "b", "c"], np.array([2, 0, 2]), figures)] == [
         "interval_hours",
         "dice_mean",
+        "knot_hours",
+        "knot_dice",
     ]
 
 

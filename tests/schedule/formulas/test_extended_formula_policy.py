@@ -15,7 +15,7 @@ from freshet.schedule.formulas.extended_formula_policy import (
     ExtendedFormulaPolicy,
 )
 from freshet.schedule.formulas.formula_policy import FormulaPolicy
-from freshet.schedule.policies import make_policy
+from freshet.schedule.policies import FORMULA_VARIABLES, make_policy
 from tests.schedule.bayes_samples import bayes_policy, pages, visits
 
 ALL_PAGES = np.arange(60)
@@ -195,6 +195,6 @@ def test_the_reference_lists_every_variable_and_function() -> None:
     text = REFERENCE.read_text("utf-8")
     rows = [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")]
     names = [row for row in rows if row.isidentifier()]
-    assert sorted(names) == sorted(VARIABLES_BY_TERMINAL_SET["extended"])
+    assert sorted(names) == sorted(FORMULA_VARIABLES)
     assert all(f"`{name}(" in text for name in FUNCTIONS if name not in INFIX_OPERATORS)
     assert all(f"`a {name} b`" in text for name in INFIX_OPERATORS)

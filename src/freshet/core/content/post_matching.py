@@ -3,7 +3,7 @@
 1. A post with an id is the known one of that id, if time, author or text agree. Ids that count the
    posts of a page are used again for others.
 2. A post without an id is the known one with the same author and text, if their times agree. So is
-   a post whose id was that of another one, and any post if the page shows none of the ids that were
+   a post whose id was that of another one, and any post if fewer than half of the shown ids were
    known: they are given anew at every visit.
 3. A post of 2 without such a known one is an edited one, if a known post of its author and second
    is not shown any more.
@@ -63,7 +63,8 @@ def match_posts(
         position = positions.get(post.identity) if post.is_named else None
         if position is not None and _agree(known[position], post):
             matches[index] = position
-    are_renamed = positions.keys().isdisjoint(post.identity for post in shown)
+    lasting_ids = sum(post.identity in positions for post in shown)
+    are_renamed = 2 * lasting_ids < len(shown)
     waiting = [
         index
         for index, post in sorted(enumerate(shown), key=lambda item: item[1].time)
@@ -104,19 +105,20 @@ class _UnseenPosts:
         self._by_second: defaultdict[Hashable, deque[int]] = defaultdict(deque)
         self._taken: set[int] = set()
         for position, post in sorted(posts, key=lambda item: item[1].time):
-            content = post.identity if post.text is None else (post.author, post.text)
+            is_hashed = post.text is None and not post.is_named
+            content = post.identity if is_hashed else (post.author, post.text)
             self._by_content[content].append((post.time, position))
             self._by_second[round(post.time), post.author].append(position)
 
     def take_same(self, shown: PostRecord, tolerance: float) -> int | None:
         """Return the first post with the same author and text whose time agrees, and use it up.
 
-        A post whose text was not kept is known by the hash in its identity.
+        A post whose text was not kept is known by the hash in its identity, or by its author.
         """
-        position = self._take((shown.author, shown.text), shown.time, tolerance)
-        if position is None and not shown.is_named:
-            position = self._take(shown.identity, shown.time, tolerance)
-        return position
+        kept_texts = (shown.author, shown.text)
+        without_text = (shown.author, None) if shown.is_named else shown.identity
+        position = self._take(kept_texts, shown.time, tolerance)
+        return self._take(without_text, shown.time, tolerance) if position is None else position
 
     def take_edited(self, shown: PostRecord) -> int | None:
         """Return a post of the same second and author, and use it up."""

@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from freshet.cli.dashboard import dashboard_beside
+from freshet.cli.dashboard import DEFAULT_PORT, ServePortOption, dashboard_beside
 from freshet.cli.json_log import log_to_file
 from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, new_app
 from freshet.cli.output import print_json, print_text
@@ -77,10 +77,9 @@ def run(
     ] = "127.0.0.1",
     serve: Annotated[
         bool,
-        typer.Option(
-            "--serve", help="Serve the dashboard to this machine, on port 8640, during the crawl."
-        ),
+        typer.Option("--serve", help="Serve the dashboard to this machine during the crawl."),
     ] = False,
+    serve_port: ServePortOption = DEFAULT_PORT,
     log_file: Annotated[
         Path | None,
         typer.Option(
@@ -109,7 +108,7 @@ def run(
 
     announce_compiling()
     print_line = discard_text if quiet or as_json else print_text
-    beside = dashboard_beside(collection, print_line) if serve else nullcontext()
+    beside = dashboard_beside(collection, serve_port, print_line) if serve else nullcontext()
     with log_to_file(log_file), planning_for(objective), beside:
         counts, today = run_until_stopped(
             collection,

@@ -6,14 +6,13 @@ Changes (adding pages, pausing, muting) always need it; without --token a new on
 every start. Stored pages are served on the next port, without their scripts. Ctrl-C stops it.
 """
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from freshet.cli.dashboard import DEFAULT_HOST, DEFAULT_PORT, open_server
+from freshet.cli.dashboard import DEFAULT_HOST, DEFAULT_PORT, MAX_PORT, open_server
 from freshet.cli.interrupts import wait_for_interrupt
-from freshet.cli.options import DEFAULT_COLLECTION, new_app
+from freshet.cli.options import DEFAULT_COLLECTION, CollectionOption, new_app
 from freshet.cli.output import print_json, print_text
 
 app = new_app()
@@ -21,15 +20,11 @@ app = new_app()
 
 @app.command()
 def serve(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="Folder of the collection. Default: this folder."),
-    ] = DEFAULT_COLLECTION,
     port: Annotated[
         int,
         typer.Option(
             min=0,
-            max=65_534,
+            max=MAX_PORT,
             metavar="PORT",
             help="Port of the dashboard; stored pages use the next one. 0 selects free ports.",
         ),
@@ -47,12 +42,13 @@ def serve(
             metavar="TEXT", help="Token for changes, at least 8 letters. Default: a random one."
         ),
     ] = "",
+    collection: CollectionOption = DEFAULT_COLLECTION,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the addresses as one JSON document.")
     ] = False,
 ) -> None:
     """Show the collection in a browser, with a JSON API."""
-    with open_server(folder, host, port, token) as address:
+    with open_server(collection, host, port, token) as address:
         if as_json:
             print_json(address)
         else:

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from freshet.backtest.continuous.crawler import CrawlerScore
-from freshet.cli.dashboard import dashboard_beside
+from freshet.cli.dashboard import DEFAULT_PORT, ServePortOption, dashboard_beside
 from freshet.cli.interrupts import wait_for_interrupt
 from freshet.cli.live_view import POLICY_LABELS, max_visible_pages, open_live_view
 from freshet.cli.options import JsonOption, new_app
@@ -76,15 +76,18 @@ def demo(
     ] = 0,
     keep: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Create the collection in this folder and keep it."),
+        typer.Option(
+            metavar="DIR", help="Create the folder collection in this folder and keep it."
+        ),
     ] = None,
     serve: Annotated[
         bool,
         typer.Option(
             "--serve",
-            help="Serve the dashboard on port 8640 during the demo, and then until Ctrl-C.",
+            help="Serve the dashboard during the demo, and then until Ctrl-C.",
         ),
     ] = False,
+    serve_port: ServePortOption = DEFAULT_PORT,
     headless: Annotated[
         bool, typer.Option("--headless", help="Print a line per day instead of the live view.")
     ] = False,
@@ -110,7 +113,9 @@ def demo(
 
         def serve_collection(path: Path, clock: Clock) -> None:
             if serve:
-                dashboards.enter_context(dashboard_beside(path, print_warning, clock=clock))
+                dashboards.enter_context(
+                    dashboard_beside(path, serve_port, print_warning, clock=clock)
+                )
 
         result = run_demo(
             folder,
@@ -256,9 +261,6 @@ def _print_scores(result: DemoResult) -> None:
         for score in status.scores
     ]
     print_table(("", "fresh on average", "fresh now", "changes found", "page requests"), rows)
-    print_text(
-        describe_scores(status.scores, options.requests_per_day(result.demo_collection.size))
-    )
     ours, *others = status.scores
     if ours.visits < MIN_REQUEST_SHARE * max(score.visits for score in others):
         print_text(
@@ -270,6 +272,10 @@ def _print_scores(result: DemoResult) -> None:
             f"This machine was too slow: {status.late_visits:,} of Freshet's visits started more "
             "than a simulated hour late,\nwhile the simulated policies are never late. Use a lower "
             "--speed for a fair comparison."
+        )
+    else:
+        print_text(
+            describe_scores(status.scores, options.requests_per_day(result.demo_collection.size))
         )
 
 

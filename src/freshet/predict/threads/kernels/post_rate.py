@@ -18,6 +18,8 @@ MIN_RATE = 1e-12
 # Posts between whose times the gaps of the features lie, counted from the last post.
 GAP_POSTS = (1, 3, 10, 30)
 STATE_FEATURES = 8
+# A silence in which more posts than this would have come at a rate shows that the rate is lower.
+MAX_SILENT_POSTS = 10.0
 
 
 class RateTerms(NamedTuple):
@@ -69,11 +71,11 @@ def decayed_counts(times: FloatArray, decays: FloatArray) -> FloatArray:
 def log_rate(tables: RateTables, post: int, elapsed: float, terms: RateTerms) -> float:
     """Return the log rate if no post came in ``elapsed`` minutes after the post."""
     logarithm = log_kernel_rate(tables.counts[post], elapsed, terms)
-    if len(terms.roots) == 0:
-        return logarithm
-    features = np.empty(feature_count(terms))
-    write_features(tables, post, elapsed, terms, features)
-    return logarithm + tree_sum(features, terms)
+    if len(terms.roots) > 0:
+        features = np.empty(feature_count(terms))
+        write_features(tables, post, elapsed, terms, features)
+        logarithm += tree_sum(features, terms)
+    return min(logarithm, math.log(MAX_SILENT_POSTS) - math.log(elapsed + 1.0))
 
 
 @njit(cache=True, nogil=True)

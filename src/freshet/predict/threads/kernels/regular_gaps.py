@@ -23,6 +23,8 @@ PERIODS = ((0.0, 1.0), (1440.0, 60.0), (10_080.0, 120.0))
 OTHER_WEIGHT = 0.02
 RECENCY = 0.97
 MULTIPLE_SHARES = (0.96, 0.03, 0.01)
+# The chance that no post follows a regular one: the feed has stopped or has lost its pace.
+STOPPED_SHARE = 0.03
 EXPERTS = len(WIDTHS) * len(PERIODS)
 # Each regular expert gives a part of its chance to a log-normal gap, so that outliers are possible.
 OUTLIER_SHARE = 0.03
@@ -179,9 +181,11 @@ def chance_until(atoms: FloatArray, minutes: float) -> float:
 def regular_share(gaps: RegularGaps, row: int, minutes: float) -> float:
     """Return the chance that a gap is regular which has lasted some minutes."""
     waited = max(minutes, 1e-3)
-    regular = gaps.shares[row] * (1.0 - chance_until(gaps.atoms[row], waited))
+    going_on = 1.0 - STOPPED_SHARE
+    regular = gaps.shares[row] * going_on * (1.0 - chance_until(gaps.atoms[row], waited))
     distance = (math.log(waited) - gaps.smooth[row, 0]) / gaps.smooth[row, 1]
     other = (1.0 - gaps.shares[row]) * 0.5 * math.erfc(distance / math.sqrt(2.0))
+    other += gaps.shares[row] * STOPPED_SHARE
     return float(regular / (regular + other + 1e-12))
 
 
