@@ -68,11 +68,13 @@ FAILURES: Mapping[str, ValueChange] = {
 class SafetyNetRow:
     """A guarded policy and those that it mixes: ChangeRate or freshness, by the objective.
 
-    All figures are means over the seeds. ``months`` are the shares by which the guarded policy is
+    All figures are means over the seeds; stored rows of several seeds in which the default fails
+    have ``default`` of one seed. ``months`` are the shares by which the guarded policy is
     above (or below, if negative) the best of the three in each month, that of the highest mean.
     ``month_errors`` are their standard errors, and ``month_spreads`` the standard deviations
-    between single seeds of each of the four policies, as shares of its mean; both are empty with
-    one seed. ``failure`` says how the default was made to fail, empty if it was not.
+    between single seeds of each of the four policies, as shares of its mean. Both are empty with
+    one seed, the spreads also if not all policies have the same seeds. ``failure`` says how the
+    default was made to fail, empty if it was not.
     """
 
     trace: str
@@ -205,9 +207,11 @@ def safety_net_text(row: SafetyNetRow) -> str:
     ]
     for number, month in enumerate(row.months):
         line = f"  month {number + 1}: {month:+.1%}"
-        if row.seeds > 1:
+        if row.month_errors:
+            line += f" (standard error {row.month_errors[number]:.1%})"
+        if row.month_spreads:
             spreads = " ".join(f"{months[number]:.1%}" for months in row.month_spreads)
-            line += f" (standard error {row.month_errors[number]:.1%}); between seeds {spreads}"
+            line += f"; between seeds {spreads}"
         lines.append(line)
     return "\n".join(lines)
 

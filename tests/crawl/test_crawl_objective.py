@@ -57,7 +57,7 @@ def test_a_setting_that_is_newer_than_the_crawl_is_used(for_timeliness: Path) ->
         assert not collection.status().objective_origin
 
 
-def test_the_environment_is_an_objective_that_is_told(
+def test_the_environment_is_newer_than_the_last_crawl(
     for_timeliness: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FRESHET_OBJECTIVE", "links")
@@ -65,14 +65,20 @@ def test_the_environment_is_an_objective_that_is_told(
         assert collection.plan().objective == "links"
 
 
-def test_the_objective_of_a_running_crawl_is_used_in_any_case(for_timeliness: Path) -> None:
+def test_the_objective_of_a_running_crawl_is_used_in_any_case(
+    for_timeliness: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (for_timeliness / "freshet.toml").write_text(f'{CONTACT}objective = "changes"\n')
     with (
         Collection.open(for_timeliness) as collection,
         ArchiveLock(collection.archive_folder, command="freshet run"),
     ):
         assert collection.plan().objective == "timeliness"
+        assert collection.plan(objective="links").objective == "links"
         assert objective_origin(collection) == "of the running crawl; the setting is changes"
+        monkeypatch.setenv("FRESHET_OBJECTIVE", "links")
+        with Collection.open(for_timeliness) as told:
+            assert told.plan().objective == "timeliness"
 
 
 def test_a_crawl_by_the_settings_changes_nothing(folder: Path) -> None:

@@ -1,7 +1,8 @@
 """The objective of the running or last crawl, for commands beside it and after it.
 
 ``freshet run --objective NAME`` plans for another objective than the settings. Commands that show
-plans use that objective until the file of settings names another one, or they are told one.
+plans use that objective while the crawl runs, and after it until the file of settings or the
+environment names another one. ``--objective`` of such a command is used at all times.
 """
 
 import json
@@ -41,9 +42,9 @@ def crawl_settings(
     if crawl is None:
         return settings
     file_choice = file_settings.objective, file_settings.policy
-    is_newer = file_choice != (crawl.file_objective, crawl.file_policy)
-    is_told = (settings.objective, settings.policy) != file_choice
-    if not is_running and (is_newer or is_told):
+    file_is_newer = file_choice != (crawl.file_objective, crawl.file_policy)
+    environment_differs = (settings.objective, settings.policy) != file_choice
+    if not is_running and (file_is_newer or environment_differs):
         return settings
     return replace(settings, objective=crawl.objective, policy=crawl.policy)
 

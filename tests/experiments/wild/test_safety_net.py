@@ -22,6 +22,7 @@ from experiments.wild.safety_net import (
     safety_net_row,
     safety_net_rows,
     safety_net_tasks,
+    safety_net_text,
 )
 
 ROW = SafetyNetRow("raw", "warm", 0.05, "changes", "", 0.49, 0.5, 0.4, 0.3, (0.01, -0.04))
@@ -74,6 +75,11 @@ def test_the_best_of_a_month_is_that_of_the_highest_mean_over_the_seeds() -> Non
     assert row.month_errors == pytest.approx((0.125,))
     spreads = [months[0] for months in row.month_spreads]
     assert spreads == pytest.approx([2**0.5 / 5, 2**0.5 / 3, 2**0.5 / 5, 0.0])
+
+
+def test_a_row_without_spreads_has_its_standard_errors_only() -> None:
+    row = replace(ROW, months=(-0.02,), seeds=4, month_errors=(0.01,))
+    assert safety_net_text(row).splitlines()[-1] == "  month 1: -2.0% (standard error 1.0%)"
 
 
 def test_rows_replace_those_of_the_same_setting_and_are_stored_whole(tmp_path: Path) -> None:
