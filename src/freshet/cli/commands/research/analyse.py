@@ -90,9 +90,12 @@ def analyse(
         str | None, typer.Option(metavar="T", help="Analyse looks up to this time. Default: all.")
     ] = None,
     language: Annotated[
-        PageLanguage,
-        typer.Option(help="Compare words with all pages of the collection, or of the source."),
-    ] = PageLanguage.COLLECTION,
+        PageLanguage | None,
+        typer.Option(
+            help="Compare words with all pages of the collection, or of the source; needs a URL. "
+            "Default: collection."
+        ),
+    ] = None,
     limit: Annotated[
         int,
         typer.Option(
@@ -121,7 +124,7 @@ def analyse(
         import freshet.analysis.charts  # noqa: F401
     period = AnalysisPeriod(_parse_time("--since", since), _parse_time("--until", until))
     if url is None:
-        _check_groups(by, render)
+        _check_groups(by, language, render)
         _analyse_all(
             collection,
             by or DEFAULT_GROUPING,
@@ -156,9 +159,11 @@ def _parse_time(option: str, text: str | None) -> datetime | None:
         raise UsageError(f"{option} {text!r} is not a time; write it as 2026-03-01T12:00") from None
 
 
-def _check_groups(by: str, render: Path | None) -> None:
+def _check_groups(by: str, language: PageLanguage | None, render: Path | None) -> None:
     if by and by not in GROUPINGS:
         raise UsageError(f"--by {by!r} is not a grouping; choose one of {', '.join(GROUPINGS)}")
+    if language is not None:
+        raise UsageError("--language needs the URL of a page")
     if render is not None:
         raise UsageError("--render needs the URL of a page")
 
