@@ -1,6 +1,6 @@
 """Routes of the dashboard at many requests a second, on a catalog of its own, with visits arriving.
 
-Limit: 200 ms for 95 of 100 answers of every page and its JSON twin, at 50 requests a second and a
+Limit: 200 ms for 95 of 100 answers of every page and its JSON, at 50 requests a second and a
 million pages. The reference is that limit; a ratio below 1 is within it. The server is a process of
 its own. Visits are recorded meanwhile, ten a second. `processor` is the time of the server per
 request, which depends less on other work of the machine; its reference is one whole core. The first
@@ -53,12 +53,12 @@ ROUTES = (
 )
 
 
-def twin(route: str) -> str:
-    """Return the path of the JSON twin of a page."""
+def json_path(route: str) -> str:
+    """Return the path of the JSON document of a page."""
     return "/api/v1/overview" if route == "/" else f"/api/v1{route}"
 
 
-PATHS = [path for route in ROUTES for path in (route, twin(route))]
+PATHS = [path for route in ROUTES for path in (route, json_path(route))]
 
 
 def generate(folder: Path, pages: int) -> None:

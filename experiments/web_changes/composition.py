@@ -3,7 +3,7 @@
 A page has standing words, a list of pieces in which every new piece replaces the oldest, fleeting
 words that are replaced at every change, and blinking words. Blinking words are new at every visit
 or every few minutes, or alternate between two texts. Boxes without text vanish one after another
-and do not return; guests, further elements, are absent for some hours and return. All shares were
+and do not return; other elements are absent for some hours and return. All shares were
 chosen so that the measured figures come near those of Adar et al. 2009, Tables 1, 2 and 4 and
 section 4.2.
 """
@@ -40,8 +40,9 @@ class CompositionParameters:
     ``settle`` and ``drift`` are the shares of lively pages whose list is renewed within the five
     weeks (after lognormal hours) and not within them; the others have no list. ``listed`` is the
     mean share of words in the list; a higher ``evenness`` makes pages more alike in it. By
-    ``lost_hours`` the shares ``lost`` of all boxes are gone. A share ``guest_pages`` of the pages
-    has guests, between the two shares ``guests`` of its elements, absent once for so many hours.
+    ``lost_hours`` the shares ``lost`` of all boxes are gone. A share ``returning_pages`` of the
+    pages has elements that are absent once, for ``absence_hours``, and return: between the two
+    shares ``returning`` of its elements.
     """
 
     words: tuple[float, float] = (5.6, 0.4)
@@ -56,8 +57,8 @@ class CompositionParameters:
     boxes: tuple[float, float] = (0.09, 0.48)
     lost_hours: tuple[float, ...] = (1.0, 2.0, 24.0, 168.0, 336.0, 672.0, 840.0)
     lost: tuple[float, ...] = (0.0, 0.045, 0.166, 0.529, 0.771, 0.866, 1.0)
-    guest_pages: float = 0.5
-    guests: tuple[float, float] = (0.05, 0.3)
+    returning_pages: float = 0.5
+    returning: tuple[float, float] = (0.05, 0.3)
     absence_hours: tuple[int, int] = (1, 48)
 
 
@@ -81,8 +82,8 @@ class PageComposition:
     """Word counts of a page: standing, per piece, fleeting and blinking.
 
     A new piece comes every ``piece_hours`` on average, or with every change if that is 0. Boxes
-    vanish at the hours ``losses``; the guests are absent from one hour of ``absence`` to before
-    the other.
+    vanish at the hours ``losses``; the ``returning`` elements are absent from one hour of
+    ``absence`` to before the other.
     """
 
     standing: int
@@ -94,7 +95,7 @@ class PageComposition:
     blink: BlinkPattern
     boxes: int
     losses: FloatArray
-    guests: int = 0
+    returning: int = 0
     absence: tuple[int, int] = (0, 0)
 
     @property
@@ -137,8 +138,8 @@ def draw_composition(
     counts = (
         _draw_lively(parameters, rng, words, dice, blink) if is_lively else _slow_page(words, dice)
     )
-    guests, absence = _draw_guests(parameters, rng.spawn(1)[0], counts.elements)
-    boxes, losses = _draw_boxes(parameters, rng, counts.elements + guests)
+    returning, absence = _draw_returning(parameters, rng.spawn(1)[0], counts.elements)
+    boxes, losses = _draw_boxes(parameters, rng, counts.elements + returning)
     return PageComposition(
         counts.standing,
         counts.pieces,
@@ -149,7 +150,7 @@ def draw_composition(
         blink,
         boxes,
         losses,
-        guests,
+        returning,
         absence,
     )
 
@@ -195,16 +196,16 @@ def _draw_list(habits: CompositionParameters, rng: Rng, dice: float) -> tuple[fl
     return share, float(np.clip(median * np.exp(spread * rng.standard_normal()), 3.0, 700.0))
 
 
-def _draw_guests(
+def _draw_returning(
     habits: CompositionParameters, rng: Rng, elements: int
 ) -> tuple[int, tuple[int, int]]:
     """Draw how many elements come and go, and the hours of their absence."""
-    if rng.random() >= habits.guest_pages:
+    if rng.random() >= habits.returning_pages:
         return 0, (0, 0)
-    guests = round(elements * float(rng.uniform(*habits.guests)))
+    returning = round(elements * float(rng.uniform(*habits.returning)))
     hours = int(rng.integers(*habits.absence_hours))
     first = int(rng.integers(2, HOURS - hours))
-    return guests, (first, first + hours)
+    return returning, (first, first + hours)
 
 
 def _draw_boxes(habits: CompositionParameters, rng: Rng, elements: int) -> tuple[int, FloatArray]:

@@ -195,11 +195,11 @@ def result_columns(
 def observe_page(page: HourlyPage) -> ObservedPage:
     """Return a generated page with its hourly looks.
 
-    There are DOM rows for every distinct number of boxes and guests; nothing else of its structure
-    changes.
+    There are DOM rows for every distinct number of boxes and returning elements; nothing else of
+    its structure changes.
     """
     times = look_times()
-    counts = np.array([(page.boxes(hour), page.guests(hour)) for hour in range(len(times))])
+    counts = np.array([(page.boxes(hour), page.returning(hour)) for hour in range(len(times))])
     _, firsts, shown = np.unique(-counts, axis=0, return_index=True, return_inverse=True)
     views = [parse_snapshot(Snapshot(page.url, page.html(float(times[first])).encode()), dom=True)
              for first in firsts]  # fmt: skip

@@ -100,7 +100,7 @@ class HourlyPage:
             fleeting=" ".join(fleeting),
             blinking=" ".join(blinking),
             boxes="<div class='box'></div>" * self.boxes(hour),
-            guests="<span class='guest'></span>" * self.guests(hour),
+            returning="<span class='returning'></span>" * self.returning(hour),
         )
 
     def boxes(self, hour: int) -> int:
@@ -109,10 +109,10 @@ class HourlyPage:
         gone = np.count_nonzero(losses <= hour) / max(len(losses), 1)
         return round(self.composition.boxes * (1 - gone))
 
-    def guests(self, hour: int) -> int:
-        """Return the number of guests at an hour: all, or none during their absence."""
+    def returning(self, hour: int) -> int:
+        """Return the number of returning elements at an hour: all, or none during their absence."""
         first, end = self.composition.absence
-        return 0 if first <= hour < end else self.composition.guests
+        return 0 if first <= hour < end else self.composition.returning
 
     def _hour(self, epoch: float) -> int:
         return min(max(int((epoch - START) // HOUR), 0), HOURS)
@@ -224,7 +224,7 @@ _PAGE = """<html><head><title>page</title></head><body>
 <ul class="list">{items}</ul>
 <div class="side"><p>{fleeting}</p></div>
 <div class="advert"><p>{blinking}</p></div>
-<div class="guests">{guests}</div>
+<div class="returning">{returning}</div>
 <div class="boxes">{boxes}</div>
 </body></html>
 """

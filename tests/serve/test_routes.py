@@ -1,4 +1,4 @@
-"""Every page of the dashboard has a JSON twin, and both say what the API document says."""
+"""Every page of the dashboard has a JSON document, and both say what the API document says."""
 
 import re
 from datetime import timedelta
@@ -45,7 +45,7 @@ def test_every_page_is_shown(reader: TestClient, resource: DashboardResource) ->
 @pytest.mark.parametrize(
     "resource", [*RESOURCES, CHART_RESOURCE], ids=lambda resource: resource.name
 )
-def test_every_twin_is_as_the_api_document_says(
+def test_every_json_document_is_as_the_api_document_says(
     reader: TestClient, api: dict[str, Any], resource: DashboardResource
 ) -> None:
     path = PATHS[resource.name]

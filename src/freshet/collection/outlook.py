@@ -14,7 +14,7 @@ import numpy as np
 from freshet.core.settings import planning_objective
 from freshet.core.tables import DAY_SECONDS, BoolArray, PageIdArray
 from freshet.core.types import FloatArray, Page, PlannedVisit
-from freshet.crawl.forecast import PageForecast, forecast_policy, forecasts, live_only
+from freshet.crawl.forecast import PageForecast, forecast_policy, forecasts, require_live
 from freshet.crawl.link_forecast import link_forecast_policy
 from freshet.crawl.plan import HORIZON, CrawlPreview, with_scores
 from freshet.crawl.why import (
@@ -90,7 +90,7 @@ class CrawlOutlook:
 
     def forecast(self, page: Page) -> PageForecast:
         """Return the forecast of a live page."""
-        live_only([page])
+        require_live([page])
         return forecasts(
             self._collection,
             [page],

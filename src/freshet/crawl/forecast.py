@@ -207,7 +207,7 @@ class PageForecast:
 
 def forecast(collection: CollectionReader, page: Page) -> PageForecast:
     """Return the forecast of a live page."""
-    live_only([page])
+    require_live([page])
     return forecasts(collection, [page], collection.clock.now())[0]
 
 
@@ -215,14 +215,14 @@ def expected_links(
     collection: CollectionReader, pages: Sequence[Page], by: datetime
 ) -> list[float]:
     """Return how many never-seen links a look at each live page is expected to find at a time."""
-    live_only(pages)
+    require_live(pages)
     now = collection.clock.now()
     horizons = np.array([max(0.0, (by - now) / timedelta(days=1))])
     expected = forecast_links(collection, [page.id for page in pages], now, horizons)
     return [row[0] for row in expected.new_links.tolist()]
 
 
-def live_only(pages: Sequence[Page]) -> None:
+def require_live(pages: Sequence[Page]) -> None:
     """Raise UsageError if one of the pages is imported, so that it has no forecast."""
     for page in pages:
         if page.source:

@@ -86,11 +86,11 @@ class DashboardApplication:
     def _routes(self) -> list[Route]:
         readable = [*RESOURCES, CHART_RESOURCE]
         pages = [Route(item.path, self._page(item), name=item.name) for item in RESOURCES]
-        twins = [Route(item.api_path, self._twin(item)) for item in readable]
+        documents = [Route(item.api_path, self._document(item)) for item in readable]
         writes = [Route(item.api_path, self._write(item), methods=["POST"]) for item in ACTIONS]
         return [
             *pages,
-            *twins,
+            *documents,
             *writes,
             *export_routes(self._dashboard),
             *session_routes(self._rules),
@@ -106,11 +106,11 @@ class DashboardApplication:
 
         return show_page
 
-    def _twin(self, resource: DashboardResource) -> Callable[[Request], Response]:
-        def show_twin(request: Request) -> Response:
+    def _document(self, resource: DashboardResource) -> Callable[[Request], Response]:
+        def show_document(request: Request) -> Response:
             return json_response(self._read(resource, request))
 
-        return show_twin
+        return show_document
 
     def _read(self, resource: DashboardResource, request: Request) -> Any:
         values = parse_query(resource.parameters, request.query_params.multi_items())

@@ -1,10 +1,10 @@
 """Resources and actions: what the dashboard shows and does, each described once.
 
-A resource is a page of the dashboard and its JSON twin. An action is a write, which a form of the
-dashboard and a client of the API send to the same address.
+A resource is a page of the dashboard and its JSON document. An action is a write, which a form of
+the dashboard and a client of the API send to the same address.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ API_ROOT = "/api/v1"
 
 @dataclass(frozen=True, slots=True)
 class DashboardResource:
-    """A page of the dashboard; its twin has the same path under ``/api/v1``.
+    """A page of the dashboard; its JSON document has the same path under ``/api/v1``.
 
     ``document`` is the type of what ``read`` returns.
     """
@@ -30,7 +30,7 @@ class DashboardResource:
 
     @property
     def api_path(self) -> str:
-        """The path of the JSON twin."""
+        """The path of the JSON document."""
         return API_ROOT + ("/overview" if self.path == "/" else self.path)
 
 
@@ -59,11 +59,6 @@ class DashboardAction:
     def api_path(self) -> str:
         """The path to which the action is posted."""
         return API_ROOT + self.path
-
-
-def find_resource(resources: Sequence[DashboardResource], name: str) -> DashboardResource:
-    """Return a resource by its name."""
-    return next(resource for resource in resources if resource.name == name)
 
 
 def path_names(path: str) -> Mapping[str, str]:

@@ -124,18 +124,18 @@ def test_boxes_vanish_and_do_not_return(web: list[HourlyPage]) -> None:
         assert boxes[-1] == 0
 
 
-def test_guests_are_absent_once_and_return(web: list[HourlyPage]) -> None:
-    hosts = [page for page in web if page.composition.guests]
-    assert 0 < len(hosts) < len(web)
-    for page in hosts:
-        guests = [page.guests(hour) for hour in range(HOURS + 1)]
+def test_returning_elements_are_absent_once_and_return(web: list[HourlyPage]) -> None:
+    pages = [page for page in web if page.composition.returning]
+    assert 0 < len(pages) < len(web)
+    for page in pages:
+        counts = [page.returning(hour) for hour in range(HOURS + 1)]
         first, end = page.composition.absence
-        assert [hour for hour, count in enumerate(guests) if not count] == list(range(first, end))
-        assert guests[0] == guests[1] == guests[-1] == page.composition.guests
+        assert [hour for hour, count in enumerate(counts) if not count] == list(range(first, end))
+        assert counts[0] == counts[1] == counts[-1] == page.composition.returning
 
 
-def test_survival_of_guests_differs_only_without_a_break(web: list[HourlyPage]) -> None:
-    page = next(page for page in web if page.composition.guests and not page.composition.boxes)
+def test_returning_elements_survive_with_a_break(web: list[HourlyPage]) -> None:
+    page = next(page for page in web if page.composition.returning and not page.composition.boxes)
     traits = summarise_page_history(observe_page(page)).traits
     assert traits.survival[-1] == 1.0
     assert traits.unbroken_survival[-1] < 1.0
@@ -145,7 +145,7 @@ def test_the_html_contains_every_box_and_piece(web: list[HourlyPage]) -> None:
     for page in web[:20]:
         html = page.html(START + 100 * HOUR)
         assert html.count("class='box'") == page.boxes(100)
-        assert html.count("class='guest'") == page.guests(100)
+        assert html.count("class='returning'") == page.returning(100)
         assert html.count("<li>") == page.composition.pieces
 
 

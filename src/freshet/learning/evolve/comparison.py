@@ -104,13 +104,13 @@ def _run(trace: Trace, selector: Selector, k: int) -> BacktestMetrics:
 
 def _mean_over_seeds(name: str, metrics: Sequence[BacktestMetrics]) -> PolicyTestResult:
     means = (
-        _known(fmean(getattr(seed_metrics, measure) for seed_metrics in metrics))
+        _one_nan(fmean(getattr(seed_metrics, measure) for seed_metrics in metrics))
         for measure in COMPARED_MEASURES
     )
     return PolicyTestResult(name, *means)
 
 
-def _known(value: float) -> float:
+def _one_nan(value: float) -> float:
     """Return a value; NaN is always the same object, so that equal results compare equal."""
     return math.nan if math.isnan(value) else value
 
@@ -131,5 +131,5 @@ def _mean_over_folds(results: Sequence[PolicyTestResult]) -> MeanTestResult:
         values = np.array([getattr(result, measure) for result in results])
         interval = confidence_interval(values)
         has_margin = len(results) >= MIN_INTERVAL_FOLDS
-        figures += [_known(interval.mean), _known(interval.margin) if has_margin else None]
+        figures += [_one_nan(interval.mean), _one_nan(interval.margin) if has_margin else None]
     return MeanTestResult(results[0].policy, *figures)

@@ -226,7 +226,9 @@ def generations_side_by_side(
     current: Sequence[Generation | None] = [*lasts] or [None] * len(searches)
     while current[0] is None or current[0].number + 1 < searches[0].config.generations:
         unscored = [search.breed(last) for search, last in zip(searches, current, strict=True)]
-        fitnesses = evaluate([(each.new_formulas, each.floor) for each in unscored])
+        fitnesses = evaluate([
+            (candidates.new_formulas, candidates.floor) for candidates in unscored
+        ])
         generations = [
             search.score(candidates, values)
             for search, candidates, values in zip(searches, unscored, fitnesses, strict=True)

@@ -1,12 +1,11 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.core.types import DomRows
 from freshet.core.version_series import VersionSeries, build_series
 from freshet.measure.dynamics.structure.column_table import reduce_rows, sort_rows, sum_of
-from freshet.measure.dynamics.structure.dom_history import dom_history, grid_timeline, look_timeline
+from freshet.measure.dynamics.structure.dom_history import dom_history, look_timeline
 from tests.measure.dynamics.structure.trees import (
     DAY,
     HOUR,
@@ -66,12 +65,12 @@ def test_equal_looks_are_one_stay_and_a_return_is_another():
 def test_a_gap_of_a_year_is_time_of_which_nothing_is_known():
     times = [0.0, DAY, 400 * DAY, 401 * DAY]
     series = build_series(times, [0, 0, 0, 0], [], [dom_of(FOO)])
-    for timeline in (look_timeline(series), grid_timeline(series)):
-        assert timeline.versions.tolist() == [0, 0]
-        assert timeline.stay_at(200 * DAY) is None
-        assert timeline.stay_at(DAY) == 0
-        assert timeline.stay_at(400.5 * DAY) == 1
-        assert timeline.seconds.sum() <= 7 * DAY
+    timeline = look_timeline(series)
+    assert timeline.versions.tolist() == [0, 0]
+    assert timeline.stay_at(200 * DAY) is None
+    assert timeline.stay_at(DAY) == 0
+    assert timeline.stay_at(400.5 * DAY) == 1
+    assert timeline.seconds.sum() <= 7 * DAY
 
 
 def test_a_page_that_turns_into_a_pdf_is_unknown_while_it_is_one():
@@ -80,17 +79,15 @@ def test_a_page_that_turns_into_a_pdf_is_unknown_while_it_is_one():
     assert timeline.start.tolist() == [0, 2 * HOUR]
 
 
-@pytest.mark.parametrize("make", [grid_timeline, look_timeline])
-def test_no_looks_or_no_rows_at_all_make_an_empty_table(make):
+def test_no_looks_or_no_rows_at_all_make_an_empty_table():
     for series in (build_series([], [], []), build_series([1.0, 2.0], [0, 1], []), history([None])):
-        structure = dom_history(series, make(series))
+        structure = dom_history(series, look_timeline(series))
         assert len(structure.rows) == len(structure.timeline) == 0
 
 
 def test_looks_at_the_same_moment_are_all_kept_and_none_lasts():
     series = build_series([5.0, 5.0], [0, 1], [], [dom_of(FOO), dom_of(BAZ)])
     assert look_timeline(series).seconds.tolist() == [0, 0]
-    assert grid_timeline(series).versions.tolist() == [1]
 
 
 def chain(depth: int, text: str) -> DomRows:

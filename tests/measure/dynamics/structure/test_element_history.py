@@ -42,7 +42,7 @@ def test_a_move_across_the_edge_of_two_parts_is_seen():
 @given(TREES)
 def test_too_many_runs_are_those_of_every_second_version(trees: list[Tree]):
     thinned = in_parts(trees, part_rows=2, max_runs=6)
-    assert len(thinned.elements) + len(thinned.blocks) <= max(6, 6 * (len(thinned.timeline) == 1))
+    assert len(thinned.elements) + len(thinned.blocks) <= 6
     fewer = in_parts(trees[:: thinned.stride])
     names = ("full_path", "content", "first", "last")
     assert rows(thinned.elements.select(*names)) == rows(fewer.elements.select(*names))

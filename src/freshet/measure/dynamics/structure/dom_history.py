@@ -14,7 +14,7 @@ from freshet.core.version_series import VersionSeries
 from freshet.measure.dynamics.structure.column_table import (
     ColumnTable,
 )
-from freshet.measure.dynamics.time_grid import MAX_GAP_STEPS, default_step, versions_on_grid
+from freshet.measure.dynamics.time_grid import MAX_GAP_STEPS, default_step
 from freshet.measure.kernels.dom_history import (
     NO_PARENT,
     PositionArray,
@@ -102,14 +102,6 @@ class DomHistory:
         dom = self.doms[self.timeline.versions[stay]]
         assert dom is not None
         return dom, row_index - int(self.stay_starts[stay])
-
-
-def grid_timeline(series: VersionSeries, step: float | None = None) -> VersionTimeline:
-    """Return the stays of a page on its default grid of hours or days."""
-    step = step or default_step(series.times)
-    states = versions_on_grid(series.times, series.version_indices, step)
-    moments = series.times[:1] + step * np.arange(len(states))
-    return _timeline(series, states, moments, step)
 
 
 def look_timeline(series: VersionSeries) -> VersionTimeline:
