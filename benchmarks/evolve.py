@@ -13,6 +13,7 @@ import resource
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from freshet.backtest.trace import Trace
 from freshet.backtest.trace_formats.open_trace import open_trace
 from freshet.formula.expression import Formula, parse_formula
 from freshet.formula.variables import PAPER_VARIABLES, variable_set
-from freshet.learning.evolve.genetic_search import GeneticSearch, GPConfig
+from freshet.learning.evolve.genetic_search import GeneticSearch, GPConfig, run_generations
 
 INDIVIDUALS, MAX_MEGABYTES = 12, 1_000.0
 UNIT = "page scores/s"
@@ -82,14 +83,14 @@ def measure_evolution(trace: Trace, k: int, generations: int, reference: float) 
     crawl, config = crawl_of(trace, k), GPConfig(generations=generations)
     with ThreadPoolExecutor(os.cpu_count()) as workers:
 
-        def fitness(formulas: Sequence[Formula], floor: float) -> list[float]:
-            def run(formula: Formula) -> float:
+        def fitnesses(groups: Sequence[tuple[Sequence[Formula], float]]) -> list[list[float]]:
+            def run(formula: Formula, floor: float) -> float:
                 return crawl.run(formula, floor=floor).fitness
 
-            return list(workers.map(run, formulas))
+            return [list(workers.map(run, formulas, repeat(floor))) for formulas, floor in groups]
 
-        search = GeneticSearch(PRIMITIVES, fitness, SEED, config)
-        duration = seconds(lambda: list(search.generations()))
+        search = GeneticSearch(PRIMITIVES, SEED, config)
+        duration = seconds(lambda: list(run_generations([search], fitnesses)))
     scores = config.population * generations * len(trace.pages) * (trace.cycles - WARM_UP_CYCLES)
     return BenchmarkResult(f"evolve {duration:.0f} s a seed", scores / duration, reference, UNIT)
 

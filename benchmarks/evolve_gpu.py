@@ -33,7 +33,7 @@ from freshet.formula.expression import Formula
 from freshet.learning.evolve.genetic_search import (
     GeneticSearch,
     GPConfig,
-    generations_side_by_side,
+    run_generations,
 )
 from freshet.world.population import draw_population
 from freshet.world.presets import PRESETS
@@ -68,10 +68,6 @@ class TimedFitness:
     def _fitnesses(self, formulas: Sequence[Formula], floors: Sequence[float]) -> list[float]:
         return [result.fitness for result in self.crawl.run(formulas, floor=floors)]
 
-    def fitness(self, formulas: Sequence[Formula], floor: float) -> list[float]:
-        """Return the fitness of the formulas of one search."""
-        return self.joint_fitnesses([(formulas, floor)])[0]
-
 
 def generate_trace(pages: int) -> Trace:
     """Return a generated trace with the figures of the paper's collection."""
@@ -83,8 +79,8 @@ def generate_trace(pages: int) -> Trace:
 def best_fitnesses(timed: TimedFitness, seeds: Sequence[int], generations: int) -> list[float]:
     """Return the best fitness of each seed's search."""
     config = GPConfig(generations=generations)
-    searches = [GeneticSearch(PRIMITIVES, timed.fitness, seed, config) for seed in seeds]
-    *_, last = generations_side_by_side(searches, timed.joint_fitnesses, ())
+    searches = [GeneticSearch(PRIMITIVES, seed, config) for seed in seeds]
+    *_, last = run_generations(searches, timed.joint_fitnesses)
     return [generation.best[0].fitness for generation in last]
 
 

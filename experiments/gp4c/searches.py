@@ -13,7 +13,7 @@ from freshet.backtest.folds import FOLDS
 from freshet.backtest.gpu.device import ArrayDevice
 from freshet.engine.result_cache import Columns
 from freshet.formula.expression import parse_formula
-from freshet.formula.variables import FitnessMeasure, WeightClock
+from freshet.formula.variables import WeightClock
 from freshet.learning.evolve.fold_evaluator import run_searches
 from freshet.learning.evolve.genetic_search import GPConfig
 from freshet.learning.evolve.model_selection import ValidatedFormula
@@ -30,7 +30,7 @@ class SearchKind:
     """Kind of a search: terminal set, fitness measure and clock."""
 
     terminals: TerminalSet = "all"
-    measure: FitnessMeasure = "ndcg"
+    measure: str = "ndcg"
     clock: WeightClock = "visit"
 
 

@@ -18,7 +18,7 @@ from freshet.backtest.gpu.crawl import FormulaBatchCrawl
 from freshet.backtest.trace import PageGroupKeys, Trace, build_trace
 from freshet.core.errors import UsageError
 from freshet.formula.expression import Formula, parse_formula
-from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
+from freshet.formula.variables import PAPER_VARIABLES, WeightClock
 from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
 from freshet.schedule.formulas.formula_policy import FormulaPolicy
 from freshet.schedule.top_k import tie_break_key
@@ -78,9 +78,7 @@ def test_formulas_crawled_side_by_side_find_what_their_policies_find(
     st.sampled_from([-np.inf, 0.2, 0.5, 0.8]),
     st.sampled_from(["ndcg", "changerate"]),
 )
-def test_a_result_is_that_of_the_crawl_by_classes(
-    seed: int, floor: float, measure: FitnessMeasure
-) -> None:
+def test_a_result_is_that_of_the_crawl_by_classes(seed: int, floor: float, measure: str) -> None:
     trace, formulas = some_trace(seed, cycles=30), some_formulas(seed, 9)
     tie_break_keys = keys(seed, trace.cycles)
     results = FormulaBatchCrawl(trace, 6, tie_break_keys).run(

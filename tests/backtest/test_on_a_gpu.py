@@ -12,7 +12,7 @@ from freshet.backtest.devices import open_device
 from freshet.backtest.gpu.crawl import FormulaBatchCrawl
 from freshet.backtest.gpu.device import ArrayDevice
 from freshet.formula.expression import Formula
-from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
+from freshet.formula.variables import PAPER_VARIABLES, WeightClock
 from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
 from tests.backtest.traces import by_chance, in_groups
 
@@ -30,7 +30,7 @@ def gpu() -> ArrayDevice:
 @pytest.mark.parametrize("clock", ["visit", "cycle"])
 @pytest.mark.parametrize("pages", [1, 31, 4096, 9001])
 def test_a_gpu_finds_what_the_processor_finds(
-    gpu: ArrayDevice, pages: int, clock: WeightClock, measure: FitnessMeasure
+    gpu: ArrayDevice, pages: int, clock: WeightClock, measure: str
 ) -> None:
     rng = Random(pages)
     trace = in_groups(by_chance(pages, 16, seed=pages))

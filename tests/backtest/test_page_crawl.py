@@ -16,7 +16,7 @@ from freshet.backtest.trace import Trace
 from freshet.core.tables import BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.formula.expression import Formula, parse_formula
-from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
+from freshet.formula.variables import PAPER_VARIABLES, WeightClock
 from freshet.learning.evolve.genetic_operators import PrimitiveSet, random_tree
 from freshet.schedule.formulas.cycle_formula_policy import CycleFormulaPolicy
 from freshet.schedule.formulas.extended_formula_policy import VARIABLES_BY_TERMINAL_SET
@@ -104,9 +104,7 @@ def test_its_fitness_is_the_mean_that_the_measures_give() -> None:
 
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["ndcg", "changerate"]))
-def test_with_the_papers_variables_it_equals_the_crawl_by_classes(
-    seed: int, measure: FitnessMeasure
-) -> None:
+def test_with_the_papers_variables_it_equals_the_crawl_by_classes(seed: int, measure: str) -> None:
     trace = some_trace(seed)
     formula = Formula(
         tuple(random_tree(Random(seed), PrimitiveSet(PAPER_VARIABLES), 4, is_full=True))
@@ -122,7 +120,7 @@ def test_with_the_papers_variables_it_equals_the_crawl_by_classes(
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0.05, 1.0), st.sampled_from(["ndcg", "changerate"]))
 def test_only_a_crawl_that_cannot_reach_the_floor_is_stopped(
-    seed: int, floor: float, measure: FitnessMeasure
+    seed: int, floor: float, measure: str
 ) -> None:
     crawled, formula = crawl_of(some_trace(seed), seed=seed), grown_formula(seed)
     full_result = crawled.run(formula, measure=measure)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from freshet.backtest.cycle_crawl import WARM_UP_CYCLES
 from freshet.core.errors import UsageError
 from freshet.core.types import FloatArray
-from freshet.formula.variables import FitnessMeasure
 
 Ints = NDArray[np.int64]
 
@@ -45,7 +44,7 @@ class FitnessMixture:
 
 
 @lru_cache(maxsize=64)
-def parse_fitness(text: FitnessMeasure) -> FitnessMixture:
+def parse_fitness(text: str) -> FitnessMixture:
     """Parse a measure or a mixture of measures; weights are scaled to the sum 1.
 
     >>> parse_fitness("ndcg").ndcg, parse_fitness("3*changerate + freshness").freshness

@@ -26,7 +26,6 @@ from freshet.core.errors import UsageError
 from freshet.core.tables import BoolArray
 from freshet.core.types import FloatArray, IndexArray
 from freshet.formula.expression import Formula
-from freshet.formula.variables import FitnessMeasure
 from freshet.schedule.formulas.cycle_formula_policy import CycleFormulaPolicy
 
 
@@ -46,7 +45,7 @@ class PageCrawl:
         self._scale = CrawlScale(len(trace.pages), cumulative_gains(self._k))
 
     def run(
-        self, formula: Formula, *, floor: float = NO_FLOOR, measure: FitnessMeasure = "ndcg"
+        self, formula: Formula, *, floor: float = NO_FLOOR, measure: str = "ndcg"
     ) -> FormulaResult:
         """Crawl by the values of a formula; stop when the floor is out of reach."""
         cycles, mixture = self._trace.cycles, parse_fitness(measure)

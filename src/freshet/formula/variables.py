@@ -18,8 +18,6 @@ from freshet.formula import kernels
 from freshet.formula.kernels import CodeArray
 
 WeightClock = Literal["visit", "cycle"]
-FitnessMeasure = str
-"""A measure such as ``ndcg``, or a mixture such as ``0.7*changerate+0.3*freshness``."""
 
 BASIC_VARIABLES = ("n", "X", "t")
 WEIGHTED_ESTIMATES = ("NAD", "SAD", "AAD", "GAD")

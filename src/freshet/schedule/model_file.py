@@ -16,7 +16,7 @@ from freshet.core.errors import BadInputError, UsageError
 from freshet.core.json_files import read_json_object, write_json_object
 from freshet.core.setting_checks import MODEL_SUFFIX
 from freshet.formula.expression import Formula, parse_formula
-from freshet.formula.variables import FitnessMeasure, WeightClock
+from freshet.formula.variables import WeightClock
 from freshet.schedule import policies
 from freshet.schedule.policies import FormulaRanking
 
@@ -60,7 +60,7 @@ class FormulaModel:
     formula: Formula
     terminals: TerminalSet
     clock: WeightClock
-    fitness: FitnessMeasure
+    fitness: str
     budget: float
     trace: str
     digest: str

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from freshet.learning.evolve.genetic_search import (
     GPConfig,
     ScoredFormula,
     generation_from_json,
-    generations_side_by_side,
+    run_generations,
 )
 
 CONFIG = GPConfig(population=40, generations=6, kept=10)
@@ -24,50 +25,65 @@ VARIABLE_VALUES = {name: RNG.uniform(0.1, 3.0, 60) for name in PAPER_VARIABLES}
 TARGET = parse_formula("t * X + CG", PAPER_VARIABLES).evaluate(VARIABLE_VALUES, 60)
 
 
-def similarity(formulas: Sequence[Formula], floor: float) -> list[float]:
+FormulaGroups = Sequence[tuple[Sequence[Formula], float]]
+
+
+def similarities(groups: FormulaGroups) -> list[list[float]]:
     """Return the similarity of formulas to the target, at most 0."""
-    errors = (formula.evaluate(VARIABLE_VALUES, 60) - TARGET for formula in formulas)
-    return [-float(np.log1p(np.abs(error)).mean()) for error in errors]
+    return [[similarity(formula) for formula in formulas] for formulas, _ in groups]
 
 
-def search(seed: int = 1) -> GeneticSearch:
-    return GeneticSearch(PrimitiveSet(PAPER_VARIABLES), similarity, seed, CONFIG)
+def similarity(formula: Formula) -> float:
+    error = formula.evaluate(VARIABLE_VALUES, 60) - TARGET
+    return -float(np.log1p(np.abs(error)).mean())
 
 
-def after(generation: Generation, generations: int, seed: int = 1) -> Generation:
-    for _ in range(generations):
-        generation = search(seed).next_generation(generation)
-    return generation
+def search(seed: int = 1, config: GPConfig = CONFIG) -> GeneticSearch:
+    return GeneticSearch(PrimitiveSet(PAPER_VARIABLES), seed, config)
+
+
+def run_alone(seed: int = 1, last: Generation | None = None) -> list[Generation]:
+    lasts = () if last is None else (last,)
+    groups = run_generations([search(seed)], similarities, lasts)
+    return [generation for (generation,) in groups]
+
+
+def restored(generation: Generation) -> Generation:
+    return generation_from_json(json.loads(json.dumps(generation.as_json())), PAPER_VARIABLES)
 
 
 def test_a_search_depends_on_its_seed_alone() -> None:
-    first, repeated, different = (
-        after(search(seed).first_generation(), 3, seed) for seed in (1, 1, 2)
-    )
+    first, repeated, different = (run_alone(seed) for seed in (1, 1, 2))
+    assert len(first) == CONFIG.generations
     assert first == repeated
-    assert first != different
+    assert first[-1] != different[-1]
 
 
 def test_a_resumed_search_equals_an_uninterrupted_one() -> None:
-    halfway = after(search().first_generation(), 2)
-    restored = generation_from_json(json.loads(json.dumps(halfway.as_json())), PAPER_VARIABLES)
-    assert after(restored, 2) == after(search().first_generation(), 4)
+    generations = run_alone()
+    assert run_alone(last=restored(generations[2])) == generations[3:]
 
 
 def test_searches_side_by_side_find_what_they_find_alone() -> None:
-    def joint(groups: Sequence[tuple[Sequence[Formula], float]]) -> list[list[float]]:
-        return [similarity(formulas, floor) for formulas, floor in groups]
+    seeds = (1, 2, 3)
+    *_, last = run_generations([search(seed) for seed in seeds], similarities)
+    assert list(last) == [run_alone(seed)[-1] for seed in seeds]
 
-    searches = [search(seed) for seed in (1, 2, 3)]
-    *_, last = generations_side_by_side(searches, joint, ())
-    assert list(last) == [list(each.generations())[-1] for each in searches]
+
+def test_searches_side_by_side_are_evaluated_in_one_call() -> None:
+    group_counts: list[int] = []
+
+    def recording_fitness(groups: FormulaGroups) -> list[list[float]]:
+        group_counts.append(len(groups))
+        return similarities(groups)
+
+    list(run_generations([search(1), search(2)], recording_fitness))
+    assert group_counts == [2] * CONFIG.generations
 
 
 def test_the_best_never_get_worse_and_are_kept_in_order() -> None:
-    generation = search().first_generation()
-    first = generation.best[0].fitness
-    for _ in range(CONFIG.generations):
-        before, generation = generation, search().next_generation(generation)
+    generations = run_alone()
+    for before, generation in pairwise(generations):
         assert generation.best[0].fitness >= before.best[0].fitness
         fitness = [scored.fitness for scored in generation.best]
         assert fitness == sorted(fitness, reverse=True)
@@ -76,77 +92,55 @@ def test_the_best_never_get_worse_and_are_kept_in_order() -> None:
             == len(generation.best)
             == CONFIG.kept
         )
-    assert generation.best[0].fitness > first
+    assert generations[-1].best[0].fitness > generations[0].best[0].fitness
 
 
-def test_equal_formulas_are_scored_once() -> None:
-    scored_formulas: list[Formula] = []
+def test_no_formula_is_scored_twice_in_a_whole_search() -> None:
+    scored_texts: list[str] = []
 
-    def recording_fitness(formulas: Sequence[Formula], floor: float) -> list[float]:
-        scored_formulas.extend(formulas)
-        return similarity(formulas, floor)
+    def recording_fitness(groups: FormulaGroups) -> list[list[float]]:
+        scored_texts.extend(str(formula) for formulas, _ in groups for formula in formulas)
+        return similarities(groups)
 
-    recording_search = GeneticSearch(PrimitiveSet(PAPER_VARIABLES), recording_fitness, 1, CONFIG)
-    generation = recording_search.first_generation()
-    assert len(scored_formulas) == len(set(scored_formulas)) <= CONFIG.population
-    scored_formulas.clear()
-    next_generation = recording_search.next_generation(generation)
-    scored_before = {scored.formula for scored in (*generation.population, *generation.best)}
-    assert scored_before.isdisjoint(scored_formulas)
-    assert len(next_generation.population) == CONFIG.population
+    *_, (last,) = run_generations([search()], recording_fitness)
+    assert len(last.population) == CONFIG.population
+    assert len(scored_texts) == len(set(scored_texts)) == len(last.fitness_by_text)
+    assert len(scored_texts) < CONFIG.population * CONFIG.generations
 
 
 def test_the_floor_is_the_fitness_of_the_last_of_the_best() -> None:
     floors: list[float] = []
 
-    def recording_fitness(formulas: Sequence[Formula], floor: float) -> list[float]:
-        floors.append(floor)
-        return similarity(formulas, floor)
+    def recording_fitness(groups: FormulaGroups) -> list[list[float]]:
+        floors.extend(floor for _, floor in groups)
+        return similarities(groups)
 
-    recording_search = GeneticSearch(PrimitiveSet(PAPER_VARIABLES), recording_fitness, 1, CONFIG)
-    generation = recording_search.first_generation()
-    recording_search.next_generation(generation)
-    assert floors == [float("-inf"), generation.best[-1].fitness]
-
-
-def test_no_formula_is_scored_twice_in_a_whole_search() -> None:
-    scored_formulas: list[str] = []
-
-    def recording_fitness(formulas: Sequence[Formula], floor: float) -> list[float]:
-        scored_formulas.extend(str(formula) for formula in formulas)
-        return similarity(formulas, floor)
-
-    recording_search = GeneticSearch(PrimitiveSet(PAPER_VARIABLES), recording_fitness, 1, CONFIG)
-    generation = recording_search.first_generation()
-    for _ in range(CONFIG.generations):
-        generation = recording_search.next_generation(generation)
-    assert len(scored_formulas) == len(set(scored_formulas)) == len(generation.fitness_by_text)
+    generations = [first for (first,) in run_generations([search()], recording_fitness)]
+    assert floors == [
+        float("-inf"), *(generation.best[-1].fitness for generation in generations[:-1]),
+    ]  # fmt: skip
 
 
 def test_the_number_of_remembered_fitnesses_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("freshet.learning.evolve.genetic_search.MAX_KNOWN_FITNESSES", 50)
-    generation = after(search().first_generation(), 3)
-    assert len(generation.fitness_by_text) == 50
-    restored = generation_from_json(json.loads(json.dumps(generation.as_json())), PAPER_VARIABLES)
-    assert after(restored, 1) == after(generation, 1)
+    generations = run_alone()
+    assert len(generations[3].fitness_by_text) == 50
+    assert run_alone(last=restored(generations[3])) == generations[4:]
 
 
 def test_a_search_begins_with_its_initial_formulas() -> None:
     target = parse_formula("X * t + CG", PAPER_VARIABLES)
-    generation = GeneticSearch(
-        PrimitiveSet(PAPER_VARIABLES), similarity, 1, CONFIG, initial_formulas=(target,)
-    ).first_generation()
-    assert len(generation.population) == CONFIG.population
-    assert generation.best[0].fitness == 0.0
+    planted = GeneticSearch(PrimitiveSet(PAPER_VARIABLES), 1, CONFIG, initial_formulas=(target,))
+    ((first,), *_) = run_generations([planted], similarities)
+    assert len(first.population) == CONFIG.population
+    assert first.best[0].fitness == 0.0
 
 
 def parents(*population: tuple[str, float]) -> list[str]:
     scored = [
         ScoredFormula(parse_formula(text, PAPER_VARIABLES), fitness) for text, fitness in population
     ]
-    parent_formulas = GeneticSearch(
-        PrimitiveSet(PAPER_VARIABLES), similarity, 1, GPConfig(parents=0.5)
-    )._parents(scored)
+    parent_formulas = search(config=GPConfig(parents=0.5))._parents(scored)
     return [str(formula) for formula in parent_formulas]
 
 

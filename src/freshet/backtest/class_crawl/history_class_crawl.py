@@ -27,7 +27,7 @@ from freshet.backtest.metrics import cumulative_gains
 from freshet.backtest.trace import Trace
 from freshet.formula.expression import Formula
 from freshet.formula.program import compile_formula
-from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock, variable_set
+from freshet.formula.variables import PAPER_VARIABLES, WeightClock, variable_set
 
 
 class HistoryClassCrawl:
@@ -47,7 +47,7 @@ class HistoryClassCrawl:
         self._scale = CrawlScale(len(trace.pages), cumulative_gains(k))
 
     def run(
-        self, formula: Formula, *, floor: float = NO_FLOOR, measure: FitnessMeasure = "ndcg"
+        self, formula: Formula, *, floor: float = NO_FLOOR, measure: str = "ndcg"
     ) -> FormulaResult:
         """Crawl by the scores of a formula; stop when the floor is out of reach."""
         mixture, gains = parse_fitness(measure), self._scale.gains

@@ -24,7 +24,7 @@ from freshet.backtest.trace import Trace
 from freshet.core.errors import UsageError
 from freshet.core.types import FloatArray
 from freshet.formula.expression import Formula
-from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
+from freshet.formula.variables import PAPER_VARIABLES, WeightClock
 
 Ints = NDArray[np.int64]
 
@@ -54,7 +54,7 @@ class FormulaBatchCrawl:
         formulas: Sequence[Formula],
         *,
         floor: float | Sequence[float] = NO_FLOOR,
-        measure: FitnessMeasure = "ndcg",
+        measure: str = "ndcg",
     ) -> list[FormulaResult]:
         """Crawl by the scores of each formula; stop those that cannot reach the floor.
 
@@ -71,7 +71,7 @@ class FormulaBatchCrawl:
         ]
 
     def _results(
-        self, formulas: Sequence[Formula], floors: FloatArray, measure: FitnessMeasure
+        self, formulas: Sequence[Formula], floors: FloatArray, measure: str
     ) -> list[FormulaResult]:
         cycles = self._trace.cycles
         batch = FormulaBatch(self._device, self._trace, formulas, self._clock)

@@ -105,10 +105,8 @@ def _require_valid(checkpoint: EvolutionCheckpoint, task: EvolutionTask) -> None
         fitnesses += _fitnesses_of(generation, task)
     if len(searches) + len(current) > len(order):
         raise ValueError("one search too many")
-    if len({generation.number for generation in current}) > 1 or len(current) not in (
-        *(0, 1),
-        task.seeds,
-    ):
+    numbers = {generation.number for generation in current}
+    if len(numbers) > 1 or len(current) not in {0, 1, task.seeds}:
         raise ValueError("its current generations do not belong together")
     if not all(math.isfinite(fitness) for fitness in fitnesses):
         raise ValueError("a fitness is not a number")

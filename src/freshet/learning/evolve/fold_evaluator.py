@@ -16,7 +16,7 @@ from freshet.learning.evolve.genetic_operators import PrimitiveSet
 from freshet.learning.evolve.genetic_search import (
     Generation,
     GeneticSearch,
-    generations_side_by_side,
+    run_generations,
 )
 from freshet.learning.evolve.model_selection import ValidatedFormula
 from freshet.learning.evolve.task import EvolutionTask
@@ -73,10 +73,9 @@ class FoldEvaluator:
         """Yield the generations of some seeds' searches, or those after the last that are done."""
         task, primitives = self._task, PrimitiveSet(self._task.variables)
         searches = [
-            GeneticSearch(primitives, self._fitness, seed, task.config, task.initial_formulas)
-            for seed in seeds
+            GeneticSearch(primitives, seed, task.config, task.initial_formulas) for seed in seeds
         ]
-        return generations_side_by_side(searches, self._joint_fitnesses, lasts)
+        return run_generations(searches, self._joint_fitnesses, lasts)
 
     def validate(self, generations: Sequence[Generation]) -> list[tuple[ValidatedFormula, ...]]:
         """Evaluate the best formulas of each search on the validation pages."""
@@ -94,9 +93,6 @@ class FoldEvaluator:
             )
             for formulas, generation, values in zip(groups, generations, fitnesses, strict=True)
         ]
-
-    def _fitness(self, formulas: Sequence[Formula], floor: float) -> list[float]:
-        return self._joint_fitnesses([(formulas, floor)])[0]
 
     def _joint_fitnesses(
         self, groups: Sequence[tuple[Sequence[Formula], float]]

@@ -12,7 +12,7 @@ from freshet.backtest.fitness import NO_FLOOR, FormulaResult, parse_fitness
 from freshet.backtest.page_crawl import PageCrawl
 from freshet.backtest.trace import Trace
 from freshet.formula.expression import Formula
-from freshet.formula.variables import PAPER_VARIABLES, FitnessMeasure, WeightClock
+from freshet.formula.variables import PAPER_VARIABLES, WeightClock
 from freshet.schedule.formulas.cycle_formula_policy import CycleFormulaPolicy
 from freshet.schedule.top_k import tie_break_keys
 
@@ -34,7 +34,7 @@ class FormulaTrial:
         self,
         trace: Trace,
         budget: float,
-        measure: FitnessMeasure,
+        measure: str,
         *,
         clock: WeightClock = "visit",
         seed: int = 0,
@@ -47,7 +47,7 @@ class FormulaTrial:
         self._class_crawl = HistoryClassCrawl(trace, k, keys, clock=clock)
         self._page_crawl = PageCrawl(trace, k, ranker)
         self._batch_crawl = device and batch_crawl(trace, k, keys, clock=clock, device=device)
-        self._measure: FitnessMeasure = measure
+        self._measure: str = measure
         self._needs_pages = parse_fitness(measure).needs_pages
 
     def fitness(self, formula: Formula, floor: float = NO_FLOOR) -> float:

@@ -22,11 +22,11 @@ from freshet.learning.evolve.genetic_operators import (
 )
 from freshet.learning.evolve.simplify import simplify
 
-FitnessFunction = Callable[[Sequence[Formula], float], list[float]]
-"""Returns the fitness of formulas; evaluation of those that cannot reach a floor may stop early."""
+FitnessFunction = Callable[[Sequence[tuple[Sequence[Formula], float]]], list[list[float]]]
+"""Returns the fitness of the formulas of several searches, each with its floor.
 
-JointFitnessFunction = Callable[[Sequence[tuple[Sequence[Formula], float]]], list[list[float]]]
-"""Returns the fitness of the formulas of several searches, each with its floor."""
+Evaluation of formulas that cannot reach the floor may stop early.
+"""
 
 NO_FITNESS_FLOOR = float("-inf")
 MAX_KNOWN_FITNESSES = 100_000
@@ -108,30 +108,12 @@ class UnscoredGeneration:
 
 @dataclass(frozen=True, slots=True)
 class GeneticSearch:
-    """A search for fit formulas; the first generation begins with ``initial_formulas``."""
+    """Breeding and ranking of one search; the first generation begins with ``initial_formulas``."""
 
     primitives: PrimitiveSet
-    fitness: FitnessFunction
     seed: int
     config: GPConfig = GPConfig()
     initial_formulas: tuple[Formula, ...] = ()
-
-    def generations(self, last: Generation | None = None) -> Iterator[Generation]:
-        """Yield the generations of a search, or those after the last one of a stopped search."""
-        if last is None:
-            last = self.first_generation()
-            yield last
-        while last.number + 1 < self.config.generations:
-            last = self.next_generation(last)
-            yield last
-
-    def first_generation(self) -> Generation:
-        """Make and score the first generation."""
-        return self._evaluate(self.breed(None))
-
-    def next_generation(self, last: Generation) -> Generation:
-        """Breed and score the next generation."""
-        return self._evaluate(self.breed(last))
 
     def breed(self, last: Generation | None) -> UnscoredGeneration:
         """Make the formulas of the first generation, or those after the last one."""
@@ -155,9 +137,6 @@ class GeneticSearch:
         new_formulas = [by_text[text] for text in by_text if text not in last.fitness_by_text]
         floor = last.best[-1].fitness if len(last.best) >= self.config.kept else NO_FITNESS_FLOOR
         return UnscoredGeneration(last, tuple(texts), by_text, tuple(new_formulas), floor)
-
-    def _evaluate(self, unscored: UnscoredGeneration) -> Generation:
-        return self.score(unscored, self.fitness(unscored.new_formulas, unscored.floor))
 
     def score(self, unscored: UnscoredGeneration, new_fitnesses: Sequence[float]) -> Generation:
         """Return a generation with the fitness of its new formulas.
@@ -215,23 +194,23 @@ class GeneticSearch:
         return population[min(positions)].formula
 
 
-def generations_side_by_side(
-    searches: Sequence[GeneticSearch], evaluate: JointFitnessFunction, lasts: Sequence[Generation]
+def run_generations(
+    searches: Sequence[GeneticSearch],
+    evaluate: FitnessFunction,
+    lasts: Sequence[Generation] = (),
 ) -> Iterator[tuple[Generation, ...]]:
-    """Yield the generations of several searches, of which each is evaluated in one call.
+    """Yield the generations of one or more searches, which are evaluated together.
 
     ``lasts`` are the last generations of stopped searches, empty for new ones. Every search finds
     what it would find alone.
     """
     current: Sequence[Generation | None] = [*lasts] or [None] * len(searches)
     while current[0] is None or current[0].number + 1 < searches[0].config.generations:
-        unscored = [search.breed(last) for search, last in zip(searches, current, strict=True)]
-        fitnesses = evaluate([
-            (candidates.new_formulas, candidates.floor) for candidates in unscored
-        ])
+        bred = [search.breed(last) for search, last in zip(searches, current, strict=True)]
+        fitnesses = evaluate([(unscored.new_formulas, unscored.floor) for unscored in bred])
         generations = [
-            search.score(candidates, values)
-            for search, candidates, values in zip(searches, unscored, fitnesses, strict=True)
+            search.score(unscored, values)
+            for search, unscored, values in zip(searches, bred, fitnesses, strict=True)
         ]
         current = generations
         yield tuple(generations)

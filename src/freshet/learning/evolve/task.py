@@ -8,7 +8,7 @@ from freshet.backtest.fitness import parse_fitness
 from freshet.backtest.folds import FOLDS
 from freshet.core.errors import UsageError
 from freshet.formula.expression import Formula, FormulaToken
-from freshet.formula.variables import WEIGHTED_ESTIMATES, FitnessMeasure, WeightClock
+from freshet.formula.variables import WEIGHTED_ESTIMATES, WeightClock
 from freshet.learning.evolve.genetic_search import GPConfig
 from freshet.learning.evolve.model_selection import SELECTION_METHODS
 from freshet.schedule.formulas.extended_formula_policy import (
@@ -36,7 +36,7 @@ class EvolutionTask:
 
     terminals: TerminalSet = "all"
     estimates: EstimateKind = "rates"
-    measure: FitnessMeasure = "ndcg"
+    measure: str = "ndcg"
     budget: float = 0.05
     clock: WeightClock = "visit"
     selection: SelectionMethod = "best"

@@ -42,7 +42,7 @@ from freshet.core.humanize import count_text
 from freshet.core.progress import ignore_progress
 from freshet.core.strict_json import to_json_value
 from freshet.engine.local import LocalEngine
-from freshet.formula.variables import FitnessMeasure, WeightClock
+from freshet.formula.variables import WeightClock
 from freshet.learning.evolve.comparison import (
     COMPARED_BY_FITNESS,
     COMPARISON_SEEDS,
@@ -103,7 +103,7 @@ def learn(
         ),
     ] = "rates",
     fitness: Annotated[
-        FitnessMeasure,
+        str,
         typer.Option(
             metavar="MEASURE",
             help="Measure to maximise: ndcg, changerate, freshness, weighted_freshness (by "
