@@ -82,7 +82,7 @@ def fitness_rows(
 def _test(pages: Trace, ranking: FormulaRanking) -> BacktestMetrics:
     k = visits_per_cycle(BUDGET, len(pages.pages))
     crawl = crawl_in_cycles(pages, make_policy(ranking, seed=SEED), k)
-    return measure_crawl(crawl, pages.measured_importance, k)
+    return measure_crawl(crawl, pages.weights, k)
 
 
 def table_lines(rows: Sequence[FitnessRow]) -> Iterator[Sequence[str]]:

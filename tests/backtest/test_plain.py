@@ -64,9 +64,9 @@ def test_a_crawl_is_measured_as_a_plain_one_is(
     k = max(1, int(share * len(trace.pages)))
     cells = np.column_stack([trace.changed(cycle) for cycle in range(trace.cycles)]).tolist()
     chosen = plain_crawl(trace, SCORES[name], k, seed)
-    expected = plain_score(cells, trace.measured_importance.tolist(), chosen)
+    expected = plain_score(cells, trace.weights.tolist(), chosen)
     metrics = measure_crawl(
-        crawl_in_cycles(trace, make_policy(name, seed=seed), k), trace.measured_importance, k
+        crawl_in_cycles(trace, make_policy(name, seed=seed), k), trace.weights, k
     )
     figures = [
         metrics.changerate,

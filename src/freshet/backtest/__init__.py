@@ -28,7 +28,7 @@ def simulate(
     """
     k = visits_per_cycle(budget, len(trace.pages))
     cycles = (_shown(cycle, on_cycle) for cycle in crawl_in_cycles(trace, policy, k, cold=cold))
-    return measure_cycles(cycles, trace.measured_importance, k)
+    return measure_cycles(cycles, trace.weights, k)
 
 
 def _shown(cycle: CycleResult, watch: Callable[[CycleResult], None]) -> CycleResult:

@@ -295,7 +295,7 @@ def _result_row(
         cycles=trace.cycles,
         imputed=trace.is_imputed,
         cold=result.cold,
-        importance_ignored=trace.weights is not None,
+        importance_ignored=trace.measured_importance is not None,
         site_wide_days=len(site_wide_days.days),
         site_wide_days_dropped=site_wide_days.are_dropped,
         changerate_low=page_intervals.changerate.low,

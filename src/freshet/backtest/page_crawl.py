@@ -93,7 +93,7 @@ class _PageMeasures:
         self._most_links = trace.most_links
         self._waiting = np.zeros(len(trace.pages), np.int64)
         self._found = self._appeared = 0
-        self._weights = trace.measured_importance / trace.measured_importance.sum()
+        self._weights = trace.weights / trace.weights.sum()
         self._fresh_shares: list[float] = []
 
     def note(self, number: int, pages: IndexArray, stale: BoolArray) -> None:

@@ -52,9 +52,9 @@ class Trace:
     a column per page; it is None if link counts are not known. ``change_times`` is None if the
     moments of changes within their cycles are not known. ``site_wide_days`` are the days on which
     whole sites changed, None if they were not looked for. ``most_links`` is the greatest number of
-    links that each page has had: no visit can find more. ``weights`` are the importance by which
-    the weighted measures weigh pages, None for that of ``pages``, which policies know. The arrays
-    may be memory-mapped files.
+    links that each page has had: no visit can find more. ``measured_importance`` is the
+    importance by which the weighted measures weigh pages, None for that of ``pages``, which
+    policies know. The arrays may be memory-mapped files.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Trace:
     change_times: ChangeTimes | None = None
     site_wide_days: SiteWideDays | None = None
     most_links: LinkCounts | None = None
-    weights: FloatArray | None = None
+    measured_importance: FloatArray | None = None
 
     def changed(self, cycle: int) -> BoolArray:
         """Return which pages changed in a cycle."""
@@ -107,9 +107,10 @@ class Trace:
         return counts
 
     @property
-    def measured_importance(self) -> FloatArray:
+    def weights(self) -> FloatArray:
         """Return the importance by which the weighted measures weigh pages."""
-        return self.pages.importance if self.weights is None else self.weights
+        importance = self.measured_importance
+        return self.pages.importance if importance is None else importance
 
     def without_importance(self) -> "Trace":
         """Return the trace for policies that take all pages as equally important.
@@ -117,7 +118,7 @@ class Trace:
         The weighted measures still use importance.
         """
         equal = replace(self.pages, importance=np.ones(len(self.pages)))
-        return replace(self, pages=equal, weights=self.measured_importance)
+        return replace(self, pages=equal, measured_importance=self.weights)
 
     @property
     def digest(self) -> str:
@@ -129,7 +130,7 @@ class Trace:
 
     def select(self, page_indices: PageIdArray | IndexArray) -> "Trace":
         """Return the trace of some pages in the given order; their ids are numbered anew."""
-        table = self.pages
+        table, importance = self.pages, self.measured_importance
         keys = PageGroupKeys(
             table.hosts[page_indices], table.sites[page_indices], table.directories[page_indices]
         )
@@ -143,7 +144,7 @@ class Trace:
             None if self.change_times is None else self.change_times.select(page_indices),
             self.site_wide_days,
             None if self.most_links is None else self.most_links[page_indices],
-            None if self.weights is None else self.weights[page_indices],
+            None if importance is None else importance[page_indices],
         )
 
     def _columns(self) -> Iterator[NDArray[Any]]:

@@ -93,7 +93,7 @@ def ground_truth_of_trace(trace: Trace, *, seed: int = 0) -> GroundTruth:
         times=changes.times,
         is_noisy=np.zeros(len(trace.pages), np.bool_),
         links=link_arrivals_of_trace(trace, changes, seed=seed),
-        measured_importance=trace.weights,
+        measured_importance=trace.measured_importance,
     )
 
 

@@ -238,7 +238,7 @@ def _require_links(trace: Trace, objective: str) -> None:
 
 def _has_weights(trace: Trace) -> bool:
     """Whether the weighted measures differ from the plain ones."""
-    return bool(np.ptp(trace.measured_importance) > 0)
+    return bool(np.ptp(trace.weights) > 0)
 
 
 def _compared_measures(trace: Trace, objective: str) -> tuple[str, ...]:
