@@ -106,7 +106,7 @@ class PolicyJudge:
 
     def __post_init__(self) -> None:
         self.sums = np.zeros((len(self.names), SUM_COUNT))
-        self.weights = self._weights()
+        self._weigh()
 
     @property
     def weights_by_name(self) -> dict[str, float]:
@@ -123,8 +123,8 @@ class PolicyJudge:
             self.sums = np.maximum(self.sums, 0.0)
             self.sums[:, WAITING_DAYS] += days * self.sums[:, WAITING]
         self.last_update = day
-        self._end_hold(day)
-        self.weights = self._weights()
+        self._end_periods(day)
+        self._weigh()
 
     def memory(self) -> dict[str, float]:
         """Return the sums by name, and since when and for how long visits are held."""
@@ -153,15 +153,15 @@ class PolicyJudge:
         hold_days = memory.get(HOLD_DAYS, MIN_HOLD_DAYS)
         is_known = MIN_HOLD_DAYS <= hold_days <= MAX_HOLD_DAYS
         self.hold_days = hold_days if is_known else MIN_HOLD_DAYS
-        self.weights = self._weights()
+        self._weigh()
 
     def _remembered(self) -> Iterator[tuple[int, str, int]]:
         """Return the rows of the sums that survive a restart, with names and columns."""
         for row, (name, column) in product(range(len(self.names)), SUM_COLUMNS.items()):
             yield row, name, column
 
-    def _end_hold(self, day: float) -> None:
-        """Try the default anew if its hold is over; a clock set back makes nothing longer.
+    def _end_periods(self, day: float) -> None:
+        """End a hold, and begin a trial; or end a trial. A clock set back makes neither longer.
 
         After the trial too, evidence is gathered anew: the default's first visits find what was
         left for months, and would count for weeks.
@@ -175,29 +175,33 @@ class PolicyJudge:
             self.trial_until = -np.inf
             self.sums[:] = 0.0
 
-    def _weights(self) -> FloatArray:
-        """Return the share of the visits that each policy gets, and hold visits if need be."""
-        default_share = self._default_share()
+    def _weigh(self) -> None:
+        """Weigh the policies; if the default fails clearly, hold visits from it."""
+        is_held = np.isfinite(self.held_until)
+        odds = MAX_ODDS if is_held else self._failure_odds()
+        if not is_held and self._is_clear_failure(odds):
+            self.held_until, self.trial_until = self.last_update + self.hold_days, -np.inf
+            self.hold_days = min(2.0 * self.hold_days, MAX_HOLD_DAYS)
+        self.weights = self._weights(TRIAL_SHARE if self._is_trial else 1.0 / (1.0 + odds**2))
+
+    @property
+    def _is_trial(self) -> bool:
+        """Whether the default is on trial."""
+        return not np.isfinite(self.held_until) and self.last_update < self.trial_until
+
+    def _is_clear_failure(self, odds: float) -> bool:
+        """Return whether the default fails by these odds, on trial only after enough looks."""
+        is_judged = not self._is_trial or self.sums[0, LOOKS] >= TRIAL_LOOKS
+        return bool(odds >= HOLDING_ODDS and is_judged and np.isfinite(self.last_update))
+
+    def _weights(self, default_share: float) -> FloatArray:
+        """Return the share of the visits that each policy gets, given that of the default."""
         preferences = self._mean_gains()
         preferences[self.preferred] *= PREFERENCE_FACTOR
         shares = (preferences[1:] / preferences[1:].max()) ** PREFERENCE_EXPONENT
         shares = np.append(default_share, (1.0 - default_share) * shares / shares.sum())
         weights: FloatArray = PROBE_SHARE + (1.0 - len(shares) * PROBE_SHARE) * shares
         return weights
-
-    def _default_share(self) -> float:
-        """Return the share of the visits that the default gets, and hold visits if need be."""
-        is_trial = self.last_update < self.trial_until
-        odds = MAX_ODDS
-        if not np.isfinite(self.held_until):
-            odds = self._failure_odds()
-            is_judged = not is_trial or self.sums[0, LOOKS] >= TRIAL_LOOKS
-            if odds >= HOLDING_ODDS and is_judged and np.isfinite(self.last_update):
-                self.held_until, self.trial_until = self.last_update + self.hold_days, -np.inf
-                self.hold_days = min(2.0 * self.hold_days, MAX_HOLD_DAYS)
-            elif is_trial:
-                return TRIAL_SHARE
-        return 1.0 / (1.0 + odds**2)
 
     def _failure_odds(self) -> float:
         """Return the odds that an alternative, or both together, are clearly better."""
