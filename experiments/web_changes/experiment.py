@@ -19,7 +19,7 @@ from freshet.analysis.page_traits import page_traits
 from freshet.analysis.page_versions import PageVersions
 from freshet.core.progress import ProgressCallback
 from freshet.core.types import Snapshot, TermCounts
-from freshet.core.version_series import VersionSeries
+from freshet.core.version_series import VersionSeries, build_series
 from freshet.engine.local import LocalEngine
 from freshet.engine.result_cache import Columns
 from freshet.measure.change.similarity import dice
@@ -203,10 +203,9 @@ def observe_page(page: HourlyPage) -> ObservedPage:
     _, firsts, shown = np.unique(-counts, axis=0, return_index=True, return_inverse=True)
     views = [parse_snapshot(Snapshot(page.url, page.html(float(times[first])).encode()), dom=True)
              for first in firsts]  # fmt: skip
-    documents = VersionSeries(
-        times, shown.ravel().astype(np.int32), tuple(view.terms for view in views),
-        tuple(view.dom for view in views),
-    )  # fmt: skip
+    documents = build_series(
+        times, shown.ravel(), [view.terms for view in views], [view.dom for view in views]
+    )
     site = page.url.split("/")[2]
     return ObservedPage(
         "world",

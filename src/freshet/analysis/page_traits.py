@@ -1,5 +1,7 @@
 """Traits of a page from its versions: its curve, the lifespans of its words and elements."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from freshet.analysis.page_versions import PageVersions
@@ -57,9 +59,7 @@ def page_curve(series: VersionSeries, url: str, *, whole: bool = False) -> Chang
     """
     if not whole and len(series):
         end = int(np.searchsorted(series.times, series.times[0] + CURVE_SECONDS, side="right"))
-        series = VersionSeries(
-            series.times[:end], series.version_indices[:end], series.terms, series.doms
-        )
+        series = _first_looks(series, end)
     return change_curve(series, rng=np.random.default_rng(hash_name(url)))
 
 
@@ -93,8 +93,12 @@ def _first_weeks(series: VersionSeries) -> VersionSeries:
     The next look says that the version before it was still known at the horizon.
     """
     end = int(np.searchsorted(series.times, series.times[0] + SURVIVAL_HORIZONS[-1], side="right"))
-    return VersionSeries(
-        series.times[: end + 1], series.version_indices[: end + 1], series.terms, series.doms
+    return _first_looks(series, end + 1)
+
+
+def _first_looks(series: VersionSeries, count: int) -> VersionSeries:
+    return replace(
+        series, times=series.times[:count], version_indices=series.version_indices[:count]
     )
 
 

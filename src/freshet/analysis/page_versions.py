@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freshet.analysis.stored_doms import StoredDoms
 from freshet.archive.catalog.rows import HistoryRow
 from freshet.core.clock import to_epoch
 from freshet.core.errors import BadInputError, NotFoundError, StorageError
@@ -25,7 +26,7 @@ from freshet.core.types import (
     View,
     Visit,
 )
-from freshet.core.version_series import StoredDoms, VersionSeries, build_series
+from freshet.core.version_series import VersionSeries, build_series
 from freshet.measure.noise.mask import NO_MASK, Mask, visible_view_text
 from freshet.record.parsed_visit import decode_snapshot
 from freshet.view.bounds import ViewLimits
@@ -141,7 +142,11 @@ def _dom_series(
     """Return the looks at versions, with the DOM rows of each version."""
     is_stored = look_versions != NO_VERSION
     return build_series(
-        times[is_stored].tolist(), look_versions[is_stored].tolist(), (), library.doms
+        times[is_stored].tolist(),
+        look_versions[is_stored].tolist(),
+        (),
+        library.doms,
+        has_dom=library.doms.has_dom,
     )
 
 

@@ -2,8 +2,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from freshet.analysis.stored_doms import StoredDoms
 from freshet.core.types import DomRows
-from freshet.core.version_series import StoredDoms, build_series
+from freshet.core.version_series import build_series
 from freshet.measure.dynamics.structure.column_table import ColumnTable
 from freshet.measure.dynamics.structure.dom_history import look_timeline
 from freshet.measure.dynamics.structure.element_history import ElementHistory, element_history
@@ -72,7 +73,8 @@ def test_ten_thousand_versions_are_all_used_and_few_are_in_memory():
     doms = StoredDoms(read, held)
     for version in range(versions):
         doms.append(wide_dom(version, rows_each))
-    series = build_series([HOUR * hour for hour in range(versions)], range(versions), [], doms)
+    times = [HOUR * hour for hour in range(versions)]
+    series = build_series(times, range(versions), [], doms, has_dom=doms.has_dom)
     structure = element_history(
         series, look_timeline(series), frozenset({"p"}), part_rows=held // 4
     )
