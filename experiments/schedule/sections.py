@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from freshet.backtest.comparison import BacktestRow, result_rows
 from freshet.backtest.continuous.comparison import run_policies_continuously
 from freshet.backtest.continuous.generated import generate_web_trace
 from freshet.backtest.selectors import ALL_NAMES
 from freshet.backtest.trace import Trace
-from freshet.backtest.trace_formats.open_trace import open_trace
-from freshet.core.errors import UsageError
 
 PAGES, DAYS, SEEDS = 1_000, 60, 3
 BUDGETS = (0.05, 0.1)
@@ -19,11 +16,10 @@ FIGURES = ("changerate", "weighted_changerate", "freshness", "weighted_freshness
 
 @dataclass(frozen=True, slots=True)
 class BacktestSection:
-    """A back-test of all policies in continuous time; with ``data`` it needs real pages."""
+    """A back-test of all policies in continuous time."""
 
     name: str
-    open: Callable[[Path | None], Trace]
-    data: bool = False
+    open: Callable[[], Trace]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +38,23 @@ class PolicyFigures:
     weighted_freshness: float
 
 
-def living(data: Path | None) -> Trace:
+def living() -> Trace:
     """Return the generated web, whose pages differ in importance."""
     return generate_web_trace(PAGES, DAYS)
-
-
-def snap(data: Path | None) -> Trace:
-    """Return the real pages that were stored twice a day; all are equally important."""
-    if data is None:
-        raise UsageError("the section snap needs --data DIR, the folder in which pages/ lies")
-    return open_trace(data / "pages", name="snap")
 
 
 SECTIONS: Mapping[str, BacktestSection] = {
     section.name: section
     for section in (
         BacktestSection("living", living),
-        BacktestSection("living_equal", lambda data: living(data).without_importance()),
-        BacktestSection("snap", snap, data=True),
+        BacktestSection("living_equal", lambda: living().without_importance()),
     )
 }
 
 
-def run_section(section: BacktestSection, data: Path | None) -> Iterator[PolicyFigures]:
+def run_section(section: BacktestSection) -> Iterator[PolicyFigures]:
     """Yield the figures of all policies and oracles with every budget."""
-    trace = section.open(data)
+    trace = section.open()
     results = list(run_policies_continuously(trace, ALL_NAMES, BUDGETS, seeds=SEEDS))
     for row in result_rows(trace, results):
         yield figures_of(section.name, row)

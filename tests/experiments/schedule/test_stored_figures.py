@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from experiments.schedule import __main__ as command
 from experiments.schedule import sections
 from experiments.schedule.sections import ALL_NAMES, SECTIONS, BacktestSection, run_section
 from experiments.schedule.stored_figures import (
@@ -13,7 +14,6 @@ from experiments.schedule.stored_figures import (
     table_names,
 )
 
-from freshet.core.errors import UsageError
 from tests.backtest.traces import by_chance, in_groups
 
 DOCUMENT = Path(__file__).parents[3] / "docs/results/schedule.md"
@@ -50,14 +50,24 @@ def test_new_figures_replace_those_of_their_section(tmp_path: Path) -> None:
 def test_a_section_has_figures_of_every_policy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sections, "ALL_NAMES", ("age", "oracle-change"))
     monkeypatch.setattr(sections, "SEEDS", 1)
-    section = BacktestSection("living", lambda data: in_groups(by_chance(40, 6, seed=1)))
-    rows = list(run_section(section, None))
+    section = BacktestSection("living", lambda: in_groups(by_chance(40, 6, seed=1)))
+    rows = list(run_section(section))
     assert [(row.policy, row.budget) for row in rows] == [
         ("age", 0.05), ("oracle-change", 0.05), ("age", 0.1), ("oracle-change", 0.1),
     ]  # fmt: skip
     assert all(row.changerate == row.weighted_changerate for row in rows)
 
 
-def test_real_pages_need_data() -> None:
-    with pytest.raises(UsageError, match="needs --data DIR"):
-        SECTIONS["snap"].open(None)
+def test_the_stored_figures_are_written_without_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = tmp_path / "schedule.md"
+    document.write_text("<!-- table: living-5 -->\n<!-- end of table -->\n", "utf-8")
+    words = ["schedule", "--only-document", "--document", str(document)]
+    monkeypatch.setattr("sys.argv", words)
+    command.main()
+    assert "| `bayes-changes` | .850 |" in document.read_text("utf-8")
+
+
+def test_every_section_has_stored_figures() -> None:
+    assert {row.section for row in read_figures()} == set(SECTIONS)
