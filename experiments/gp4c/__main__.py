@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from experiments.gp4c import expected_figures
+from experiments.document_tables import markdown_lines
+from experiments.experiment_command import make_base_parser, run_command
+from experiments.gp4c import expected_figures, other_fitness, planting
 from experiments.gp4c.data import (
     PAGES,
     REAL_TRACES,
@@ -22,7 +24,6 @@ from experiments.gp4c.evaluation import ResultRow, result_rows
 from experiments.gp4c.experiment import TraceResults, run_crawls, run_searches
 from experiments.gp4c.searches import PAPER_SIZE, VERSION, SearchSize, default_size
 from freshet.backtest.folds import FOLDS
-from freshet.core.errors import FreshetError
 from freshet.core.extras import OptionalPackage
 from freshet.core.progress import ProgressCallback
 from freshet.engine.local import LocalEngine
@@ -33,20 +34,50 @@ charts = OptionalPackage("experiments.gp4c.charts", extra="charts")
 
 NO_DATA = "the generated world only; give --data DIR for the real pages"
 MIN_PAGES = 100
+PARTS = {"other_fitness": other_fitness, "planting": planting}
 
 
 def main() -> None:
     """Run searches and tests, print and draw; print an error as one line."""
     parser = make_parser()
     options = parser.parse_args()
-    try:
-        problem = option_error(options)
-        if problem:
-            parser.error(problem)
-        _run_all(options)
-    except FreshetError as error:
-        sys.stderr.write(f"gp4c: {error}\n")
-        sys.exit(error.exit_code)
+    run_command("gp4c", lambda: _run(parser, options))
+
+
+def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    if options.only_document:
+        _write_document(options.document)
+        return
+    if options.part:
+        _run_part(options)
+        return
+    problem = option_error(options)
+    if problem:
+        parser.error(problem)
+    _run_all(options)
+
+
+def _run_part(options: argparse.Namespace) -> None:
+    """Run a part that has its own table, and print it."""
+    part = PARTS[options.part]
+    rows = part.run_rows(options.data)
+    if options.keep:
+        part.save_rows(rows)
+    _write_document(options.document)
+    if options.json:
+        plain = [part.as_json(row) for row in rows]
+        document = {"name": options.part, "data": str(options.data or NO_DATA), "rows": plain}
+        sys.stdout.write(f"{json.dumps(document, ensure_ascii=False)}\n")
+        return
+    lines = markdown_lines(part.table_lines(rows))
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+
+
+def _write_document(path: Path | None) -> None:
+    """Write the stored figures into the tables of a document."""
+    if path:
+        text = fill_tables(path.read_text("utf-8"), expected_figures.read_figures())
+        path.write_text(text, "utf-8")
 
 
 def _run_all(options: argparse.Namespace) -> None:
@@ -60,9 +91,7 @@ def _run_all(options: argparse.Namespace) -> None:
     table = result_rows(results)
     if options.keep:
         expected_figures.save_figures(results, table)
-    if options.document:
-        text = options.document.read_text("utf-8")
-        options.document.write_text(fill_tables(text, expected_figures.read_figures()), "utf-8")
+    _write_document(options.document)
     if options.pictures:
         charts.draw_charts(options.pictures, table)
     if not options.json:
@@ -129,12 +158,13 @@ def sources_of(options: argparse.Namespace) -> list[TraceSource]:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.gp4c", description=__doc__)
+    parser = make_base_parser(
+        "gp4c", "folder that contains pages/; by default only the world is used"
+    )
     positive, at_least_two = number(1), number(2)
     parser.add_argument(
-        "--data", type=Path, help="folder that contains pages/; by default only the world is used"
+        "--part", choices=tuple(PARTS), help="run a small part of its own instead of the tables"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON document at the end")
     parser.add_argument(
         "--full", action="store_true", help=f"use the paper's search size: {PAPER_SIZE}"
     )
@@ -169,10 +199,6 @@ def make_parser() -> argparse.ArgumentParser:
         "--only-searches",
         action="store_true",
         help="run and store the searches, and leave the tests to a later run with the same --work",
-    )
-    parser.add_argument("--keep", action="store_true", help="store the figures in expected.json")
-    parser.add_argument(
-        "--document", type=Path, help="Markdown file whose tables get the stored figures"
     )
     parser.add_argument("--pictures", type=Path, help="folder for the charts")
     return parser

@@ -7,6 +7,7 @@ from itertools import product
 from typing import TypeVar
 
 from experiments.document_tables import markdown_lines, replace_tables
+from experiments.gp4c import other_fitness, planting
 from experiments.gp4c.data import TRACES
 from experiments.gp4c.evaluation import (
     ChosenFormulaRow,
@@ -20,7 +21,6 @@ from experiments.gp4c.evaluation import (
     compared_rules,
 )
 from experiments.gp4c.expected_figures import ExpectedFigures
-from experiments.gp4c.other_fitness import read_rows, table_lines
 from experiments.gp4c.paper_figures import METRICS, PAPER_SELECTION_WINS
 from experiments.gp4c.stability import FIRST_CYCLES, LeadRow, SameChoiceRow, StabilityRow
 
@@ -60,7 +60,7 @@ def markdown(name: str, figures: ExpectedFigures) -> list[str]:
 def as_text(table: Sequence[ResultRow]) -> str:
     """Return all tables of a run for printing, each below its title."""
     figures = ExpectedFigures([], list(table))
-    names = [name for name in TABLES if name not in {"traces", "other_fitness"}]
+    names = [name for name in TABLES if name not in {"traces", "other_fitness", "planting"}]
     tables = [(TABLES[name].title, markdown(name, figures)) for name in names]
     return "\n\n".join("\n".join((title, *lines)) for title, lines in tables)
 
@@ -367,7 +367,11 @@ TABLES: Mapping[str, DocumentTable] = {
         "Figure 5: evolved for NDCG minus evolved for ChangeRate", by_fitness
     ),
     "other_fitness": DocumentTable(
-        "Formulas evolved for other measures", lambda figures: table_lines(read_rows())
+        "Formulas evolved for other measures",
+        lambda figures: other_fitness.table_lines(other_fitness.read_rows()),
+    ),
+    "planting": DocumentTable(
+        "Formulas with `chance`", lambda figures: planting.table_lines(planting.read_rows())
     ),
     "clocks": DocumentTable(
         "By cycle minus by visit", partial(difference_lines, "clocks", BY_CLOCK)

@@ -1,22 +1,22 @@
 """Formulas evolved for other measures than changes found, each tested by all measures.
 
-``python -m experiments.gp4c.other_fitness --data DIR`` searches on the real pages of ``snap``,
-whose new links are known, and on a generated world whose pages differ in importance: lognormal with
-the standard deviation 1 of its logarithm, drawn independently of the rates of change.
+``python -m experiments.gp4c --part other_fitness --data DIR`` searches on the real pages of
+``snap``, whose new links are known, and on a generated world whose pages differ in importance:
+lognormal with the standard deviation 1 of its logarithm, drawn independently of the rates of
+change.
 """
 
-import argparse
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
-from experiments.document_tables import markdown_lines, share_text
+from experiments.document_tables import share_text
 from experiments.gp4c.data import TraceSource, open_source
 from experiments.gp4c.searches import BUDGET, SEED
 from freshet.backtest.cycle_crawl import crawl_in_cycles, visits_per_cycle
@@ -79,6 +79,14 @@ def fitness_rows(
         )
 
 
+def run_rows(data: Path | None) -> list[FitnessRow]:
+    """Return the results on the generated world and, with a folder of real pages, on ``snap``."""
+    traces = {"world": weighted_world()}
+    if data:
+        traces["snap"] = open_source(TraceSource("snap", str(data / "pages"), pages=0))
+    return [row for name, trace in traces.items() for row in fitness_rows(trace, FITNESSES[name])]
+
+
 def _test(pages: Trace, ranking: FormulaRanking) -> BacktestMetrics:
     k = visits_per_cycle(BUDGET, len(pages.pages))
     crawl = crawl_in_cycles(pages, make_policy(ranking, seed=SEED), k)
@@ -106,35 +114,16 @@ def save_rows(rows: Sequence[FitnessRow]) -> None:
     """Store results in place of earlier ones of the same traces."""
     traces = {row.trace for row in rows}
     all_rows = [row for row in read_rows() if row.trace not in traces] + list(rows)
-    plain = [
-        asdict(row) | {"measures": [None if np.isnan(v) else round(v, 5) for v in row.measures]}
-        for row in sorted(all_rows, key=lambda row: row.trace, reverse=True)
-    ]
-    lines = ",\n".join(json.dumps(row) for row in plain)
+    ordered = sorted(all_rows, key=lambda row: row.trace, reverse=True)
+    lines = ",\n".join(json.dumps(as_json(row)) for row in ordered)
     STORED.write_text(f"[\n{lines}\n]\n", "utf-8")
+
+
+def as_json(row: FitnessRow) -> dict[str, Any]:
+    """Return a row as values for JSON; a measure that is not known is null."""
+    measures = [None if np.isnan(value) else round(value, 5) for value in row.measures]
+    return asdict(row) | {"measures": measures}
 
 
 def _from_json(value: float | None) -> float:
     return float("nan") if value is None else value
-
-
-def main() -> None:
-    """Run the searches and print the table."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.gp4c.other_fitness")
-    parser.add_argument("--data", type=Path, help="folder that contains pages/")
-    parser.add_argument("--keep", action="store_true", help="store the figures")
-    options = parser.parse_args()
-    traces = {"world": weighted_world()}
-    if options.data:
-        traces["snap"] = open_source(TraceSource("snap", str(options.data / "pages"), pages=0))
-    for name, trace in traces.items():
-        rows = list(fitness_rows(trace, FITNESSES[name]))
-        if options.keep:
-            save_rows(rows)
-        lines = markdown_lines(table_lines(rows))
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()
