@@ -17,6 +17,7 @@ from freshet.core.types import FloatArray, Page, PlannedVisit
 from freshet.crawl.forecast import PageForecast, forecast_policy, forecasts, require_live
 from freshet.crawl.link_forecast import link_forecast_policy
 from freshet.crawl.plan import HORIZON, CrawlPreview, with_scores
+from freshet.crawl.threads.post_curves import forecast_threads, survival_with_posts
 from freshet.crawl.why import (
     MAX_PREVIEWED_VISITS,
     ExpectedTimes,
@@ -100,18 +101,24 @@ class CrawlOutlook:
         )[0]
 
     def next_changes(self, pages: Sequence[Page]) -> dict[int, NextChange]:
-        """Return when live pages are expected to change, by page id, without a learned model.
+        """Return when live pages are expected to change, by page id.
 
-        Pages that were added after the outlook was made are left out.
+        A new post of a thread is a change. A learned model of changes is not used. Pages that were
+        added after the outlook was made are left out.
         """
         ids = np.array([page.id for page in pages], np.int64)
         ids = ids[self._is_known(ids)]
         if not len(ids):
             return {}
-        chances = 1.0 - self._forecast_policy.forecast(ids, self.made, HORIZONS_DAYS).survival
+        page_ids, hazard = ids.tolist(), self._preview.post_model.hazard
+        survival = self._forecast_policy.forecast(ids, self.made, HORIZONS_DAYS).survival
+        threads = forecast_threads(
+            self._collection.catalog, hazard, page_ids, self.made, HORIZONS_DAYS
+        )
+        chances = 1.0 - survival_with_posts(survival, page_ids, threads)
         return {
             page_id: self._next_change(page_id, np.maximum.accumulate(row))
-            for page_id, row in zip(ids.tolist(), chances, strict=True)
+            for page_id, row in zip(page_ids, chances, strict=True)
         }
 
     def _is_known(self, ids: PageIdArray) -> BoolArray:

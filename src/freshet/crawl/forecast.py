@@ -29,7 +29,11 @@ from freshet.crawl.link_forecast import forecast_links
 from freshet.crawl.live_policy import build_fitted_policy
 from freshet.crawl.obstacles import obstacle_of
 from freshet.crawl.threads.next_post import NextPost
-from freshet.crawl.threads.post_curves import ThreadForecast, forecast_threads
+from freshet.crawl.threads.post_curves import (
+    ThreadForecast,
+    forecast_threads,
+    survival_with_posts,
+)
 from freshet.crawl.threads.post_model import choose_post_model
 from freshet.record.collection_reader import CollectionReader
 from freshet.schedule.bayes_policy import BayesPolicy
@@ -278,10 +282,7 @@ def forecasts(
     post_model = choose_post_model(collection.models_folder)
     horizons = np.array(HORIZONS_DAYS)
     threads = forecast_threads(catalog, post_model.hazard, ids.tolist(), now, horizons)
-    for row, page in enumerate(ids.tolist()):
-        if page in threads:
-            # A new post is a change.
-            survival[row] = np.minimum(survival[row], np.exp(-threads[page].expected_posts))
+    survival = survival_with_posts(survival, ids.tolist(), threads)
     last_visits = catalog.last_visits([page.id for page in pages])
     visits = [last_visits[page.id].visit if page.id in last_visits else None for page in pages]
     links = forecast_links(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from freshet.core.clock import from_epoch
+from freshet.core.content.posts import NEXT_POST_CHANCES
 from freshet.core.tables import DAY_SECONDS, HostCaps
 from freshet.core.types import FloatArray
 from freshet.schedule.policies import make_policy
@@ -14,10 +15,11 @@ from tests.schedule.bayes_samples import pages, visits
 DAY = 100.0
 
 
-def steady_curves(*rates: float) -> tuple[FloatArray, FloatArray]:
+def steady_curves(*rates: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the curves of threads with so many posts a day."""
     posts = np.array(rates)[:, None] * CURVE_AGES
-    return posts, posts * CURVE_AGES / 2
+    waits = -np.log1p(-NEXT_POST_CHANCES) / np.array(rates)[:, None]
+    return posts, posts * CURVE_AGES / 2, waits
 
 
 def policy_of_threads(rates: list[float], others: int = 0) -> TimelinessPolicy:
@@ -40,7 +42,9 @@ def test_threads_are_chosen_by_how_long_their_posts_have_waited() -> None:
     choices = policy.choose(from_epoch(moment(DAY + 1)), 3, HostCaps())
     assert choices.pages.tolist() == [1, 2, 0]
     assert choices.values.tolist() == pytest.approx([4.5, 1.5, 0.5], rel=1e-3)
-    assert choices.chances.tolist() == pytest.approx([1 - np.exp(-rate) for rate in (9, 3, 1)])
+    assert choices.chances.tolist() == pytest.approx(
+        [0.999, 1 - np.exp(-3), 1 - np.exp(-1)], abs=1e-3
+    )
 
 
 def test_gaps_between_visits_follow_the_square_root_of_the_rate() -> None:
@@ -74,7 +78,7 @@ def test_a_thread_is_scored_at_every_choice_of_an_hour() -> None:
     policy.learn(visits(list(range(3_001)), DAY + 1 - early))
     # The value rises from almost nothing to a billion within the hour.
     sudden = np.where(early >= CURVE_AGES, 1e-12, 1e9)[None]
-    policy.learn_curves(np.array([0]), sudden, sudden)
+    policy.learn_curves(np.array([0]), sudden, sudden, steady_curves(0.01)[2])
     for age in (early, early + 1 / 1440):
         choices = policy.choose(from_epoch(moment(DAY + 1 - early + age)), 1, HostCaps())
         assert 0 not in choices.pages
@@ -120,3 +124,27 @@ def test_curves_are_interpolated_and_extended_to_shorter_and_longer_ages() -> No
         assert curves.values(places, age)[0] == pytest.approx(1.5 * days**2, rel=1e-3)
     assert curves.expected_posts(places, np.array([0.0]))[0] == 0.0
     assert curves.expected_posts(places, np.array([1e6]))[0] == pytest.approx(3 * 3650, rel=1e-3)
+
+
+def test_the_chance_of_a_thread_is_that_of_its_next_post_and_not_of_the_expected_posts() -> None:
+    policy = policy_of_threads([0.2])
+    posts, values, _ = steady_curves(0.2)
+    # The next post comes within an hour around one day after the look.
+    waits = (1.0 + (NEXT_POST_CHANCES - 0.5) / 24)[None]
+    policy.learn_curves(np.array([0]), posts, values, waits)
+    for hours, chance in ((23.0, 0.001), (24.0, 0.5), (25.0, 0.999)):
+        explanation = policy.explain(0, from_epoch(moment(DAY + hours / 24)))
+        assert explanation.chance == pytest.approx(chance, abs=0.002)
+
+
+def test_chances_are_interpolated_and_stay_at_the_last_that_is_reached() -> None:
+    curves = WaitingCurves()
+    places = curves.take_places(2)
+    waits = np.stack([
+        10 * NEXT_POST_CHANCES,
+        np.where(NEXT_POST_CHANCES <= 0.3, 10 * NEXT_POST_CHANCES, np.inf),
+    ])
+    curves.put(places, *steady_curves(1.0, 1.0)[:2], waits)
+    for age, expected in ((0.0, 0.0), (0.005, 0.0005), (2.9, 0.29), (6.6, 0.66), (1e6, 0.999)):
+        chances = curves.chances(places, np.full(2, age))
+        assert chances.tolist() == pytest.approx([expected, min(expected, 0.3)], abs=1e-6)

@@ -2,8 +2,19 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from freshet.core.types import FloatArray
+
 # An identity that is a hash of the content begins so: it differs after an edit.
 HASH_MARK = "~"
+# Chances at which the distribution of the next post is stored: dense at the ends, where intervals
+# are read.
+NEXT_POST_CHANCES: FloatArray = np.concatenate((
+    [0.001, 0.01],
+    np.linspace(0.025, 0.975, 39),
+    [0.99, 0.999],
+))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freshet.core.content.posts import NEXT_POST_CHANCES
 from freshet.core.types import FloatArray
 
 MEDIAN = 0.5
-# Chances at which a distribution is stored: dense at the ends, where intervals are read.
-CHANCES = np.concatenate(([0.001, 0.01], np.linspace(0.025, 0.975, 39), [0.99, 0.999]))
 
 
 @dataclass(frozen=True, slots=True)
 class NextPostForecast:
-    """Minutes from now to the next post, as the quantiles at ``CHANCES``.
+    """Minutes from now to the next post, as the quantiles at ``NEXT_POST_CHANCES``.
 
     A quantile is infinite if the thread may end before.
     """
@@ -23,12 +22,12 @@ class NextPostForecast:
 
     def quantile(self, chance: float) -> float:
         """Return the minutes within which the next post comes with a chance."""
-        index = int(np.searchsorted(CHANCES, chance))
+        index = int(np.searchsorted(NEXT_POST_CHANCES, chance))
         if index == 0:
-            return float(self.quantiles[0] * chance / CHANCES[0])
-        if index == len(CHANCES) or not math.isfinite(self.quantiles[index]):
+            return float(self.quantiles[0] * chance / NEXT_POST_CHANCES[0])
+        if index == len(NEXT_POST_CHANCES) or not math.isfinite(self.quantiles[index]):
             return math.inf
-        return float(np.interp(chance, CHANCES, self.quantiles))
+        return float(np.interp(chance, NEXT_POST_CHANCES, self.quantiles))
 
     @property
     def median(self) -> float:
@@ -41,9 +40,13 @@ class NextPostForecast:
 
     def chance_within(self, minutes: float) -> float:
         """Return the chance that the next post comes within some minutes."""
+        return float(self.chances_within(np.array([minutes]))[0])
+
+    def chances_within(self, minutes: FloatArray) -> FloatArray:
+        """Return the chances that the next post comes within several numbers of minutes."""
         finite = np.isfinite(self.quantiles)
         waits = np.concatenate(([0.0], self.quantiles[finite]))
-        return float(np.interp(minutes, waits, np.concatenate(([0.0], CHANCES[finite]))))
+        return np.interp(minutes, waits, np.concatenate(([0.0], NEXT_POST_CHANCES[finite])))
 
 
 def exponential_forecast(mean: float) -> NextPostForecast:
@@ -52,4 +55,4 @@ def exponential_forecast(mean: float) -> NextPostForecast:
     >>> round(exponential_forecast(60.0).median, 1)
     41.6
     """
-    return NextPostForecast(-np.log1p(-CHANCES) * mean)
+    return NextPostForecast(-np.log1p(-NEXT_POST_CHANCES) * mean)

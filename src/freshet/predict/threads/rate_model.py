@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from freshet.core.content.posts import NEXT_POST_CHANCES
 from freshet.core.types import FloatArray, IndexArray
-from freshet.predict.threads.forecast import CHANCES, NextPostForecast
+from freshet.predict.threads.forecast import NextPostForecast
 from freshet.predict.threads.kernels.next_visit import (
     GAPS,
     VALUES,
@@ -70,7 +71,7 @@ class RateModel:
         """Return the distribution of the next post if none came until now (epoch minutes)."""
         last = len(posts) - 1
         tables = self.tables(posts)
-        waits = waits_until(tables, last, now, self.terms, CHANCES, self.frailty)
+        waits = waits_until(tables, last, now, self.terms, NEXT_POST_CHANCES, self.frailty)
         return NextPostForecast(waits)
 
     def rate(self, posts: ThreadPosts, now: float) -> float:

@@ -4,7 +4,8 @@ A visit of a thread is worth the time for which its posts have waited by now, al
 integral of the expected number of waiting posts since the last look, corrected for the rate at
 which more are expected (docs/decisions/0057). Visits at the same value of it everywhere keep the
 mean delay of all posts shortest for their number. The curves come from a forecast of posts, which
-is made when a thread was looked at (``waiting_curves``).
+is made when a thread was looked at (``waiting_curves``). The chance that a thread has changed is
+that of its next post.
 
 Pages that are no threads have the value of the objective ``freshness``: the time for which the copy
 would be out of date. For a page with few changes between two looks that is the time for which one
@@ -66,7 +67,7 @@ class ThreadForecastModel(ForecastModel):
             return scores
         thread_rows, places, ages = rows[is_thread], places[is_thread], ages[is_thread]
         chances, values = scores.chances.copy(), scores.values.copy()
-        chances[is_thread] = -np.expm1(-self.curves.expected_posts(places, ages))
+        chances[is_thread] = self.curves.chances(places, ages)
         weights = states.importance[thread_rows] * states.look_chances(thread_rows)
         values[is_thread] = weights * self.curves.values(places, ages)
         return PageScores(scores.ages, chances, values)
@@ -89,18 +90,21 @@ class TimelinessPolicy(BayesPolicy):
             name, objective="freshness", cadence=cadence, seed=seed, delays=delays, columns=columns
         )
 
-    def learn_curves(self, pages: PageIdArray, posts: FloatArray, values: FloatArray) -> None:
+    def learn_curves(
+        self, pages: PageIdArray, posts: FloatArray, values: FloatArray, waits: FloatArray
+    ) -> None:
         """Learn the curves of threads since their last looks; unknown pages are ignored.
 
         A row per page, a column for each of ``CURVE_AGES``: how many posts are expected, and what a
-        look is worth then, in days that posts wait.
+        look is worth then, in days that posts wait. ``waits`` has a column for each of
+        ``NEXT_POST_CHANCES``: the days by which the next post has come with that chance.
         """
         rows = self.page_states.find_rows(pages)
         is_known = rows != NOT_FOUND
         rows, places = rows[is_known], self._places
         is_new = places[rows] == NO_CURVE
         places[rows[is_new]] = self.curves.take_places(int(is_new.sum()))
-        self.curves.put(places[rows], posts[is_known], values[is_known])
+        self.curves.put(places[rows], posts[is_known], values[is_known], waits[is_known])
         self._due_pages.mark(rows)
 
     def forget(self, pages: PageIdArray) -> None:
