@@ -6,7 +6,9 @@ HOUR, DAY = 3600.0, 86_400.0
 NOW = 100 * DAY
 
 
-def record(identity: str, hours_ago: float, author: str = "ann", text: str = "hello") -> PostRecord:
+def record(
+    identity: str, hours_ago: float, author: str | None = "ann", text: str = "hello"
+) -> PostRecord:
     """Return a post; an identity with a tilde is a hash."""
     is_named = not identity.startswith("~")
     return PostRecord(identity, NOW - hours_ago * HOUR, author, text, is_named)
@@ -58,6 +60,18 @@ def test_an_id_that_another_post_has_now_is_not_the_known_one() -> None:
     shown = [record("c1", 4, "bob", "two"), record("c2", 1, "cara", "three")]
     # Both ids are shown, but for other posts: a window of the latest posts that numbers its own.
     assert match_posts(known, shown, NOW) == [1, None]
+
+
+def test_an_id_that_another_post_without_an_author_has_now_is_not_the_known_one() -> None:
+    known = [record("c1", 5, None, "one"), record("c2", 4, None, "two")]
+    shown = [record("c1", 4, None, "two"), record("c2", 1, None, "three")]
+    assert match_posts(known, shown, NOW) == [1, None]
+
+
+def test_an_edited_post_without_an_author_is_known_by_its_id_and_time() -> None:
+    known = [record("c1", 5, None, "one"), record("c2", 4, None, "two")]
+    shown = [record("c1", 5, None, "one, edited"), record("c2", 4, None, "two")]
+    assert match_posts(known, shown, NOW) == [0, 1]
 
 
 def test_a_post_whose_text_was_not_kept_is_known_by_its_hash() -> None:

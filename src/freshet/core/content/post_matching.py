@@ -86,10 +86,10 @@ def match_posts(
 
 
 def _agree(known: PostRecord, shown: PostRecord) -> bool:
-    """Whether two posts with the same id are the same."""
+    """Whether two posts with the same id are the same; posts without an author share none."""
     return (
         abs(known.time - shown.time) < SAME_MINUTE
-        or known.author == shown.author
+        or (known.author is not None and known.author == shown.author)
         or known.text == shown.text
     )
 
