@@ -82,7 +82,7 @@ def _rows(
         parts = []
         for thread in threads:
             model, known = model_of(thread), thread.training_posts
-            make = model.tables if is_regular else model.training_tables
+            make = model.tables if is_regular else model.rate_tables
             tables = make(thread, known)
             for post, now in _moments(thread, moments, generator):
                 quantiles = waits_until(tables, post, now, model.terms, CHANCES, model.frailty)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from freshet.core.types import FloatArray
+from freshet.predict.threads import rate_model
 from freshet.predict.threads.rate_model import kernel_rate, pooled_hazard
 from freshet.predict.threads.regular_gaps import regular_gaps
 from freshet.predict.threads.thread_posts import ThreadPosts
@@ -89,3 +90,21 @@ def test_regular_gaps_use_the_posts_up_to_each_post_only() -> None:
 def test_short_threads_and_equal_times_are_not_regular(count: int) -> None:
     assert (regular_gaps(MONDAY + DAY * np.arange(count), count - 1).rows < 0).all()
     assert (regular_gaps(np.full(50, MONDAY), 10).rows < 0).all()
+
+
+def test_visits_and_rates_do_not_look_for_regular_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    thread = ThreadPosts(steady_times(DAY, 20, 5.0))
+    now = float(thread.times[-1]) + 22 * HOUR
+    hazard, searches = pooled_hazard(), []
+
+    def counted_search(times: FloatArray, first_post: int) -> object:
+        searches.append(first_post)
+        return regular_gaps(times, first_post)
+
+    monkeypatch.setattr(rate_model, "regular_gaps", counted_search)
+    assert hazard.rate(thread, now) > 0.0
+    assert hazard.next_visit(thread, now, 50.0) > now
+    hazard.visit_values(thread, now, np.array([60.0]))
+    assert searches == []
+    assert hazard.forecast(thread, now).median < 3 * HOUR
+    assert searches == [19]

@@ -69,7 +69,7 @@ def _training_rows(
     model = RateModel(terms, rhythm)
     parts = []
     for thread, end in zip(threads, ends, strict=True):
-        tables = model.training_tables(thread, thread.training_posts)
+        tables = model.rate_tables(thread, thread.training_posts)
         bounds = min(FIRST_POST, len(thread) - 1), end
         parts.append(hazard_rows(tables, terms, bounds, _bin_starts(generator)))
     features, events, exposures = (np.concatenate(part) for part in zip(*parts, strict=True))

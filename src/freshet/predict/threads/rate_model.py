@@ -59,10 +59,13 @@ class RateModel:
         Regular gaps are looked for after the last known post, and after each later one.
         """
         first = len(posts) - 1 if known is None else known - 1
-        return self.training_tables(posts, known)._replace(regular=regular_gaps(posts.times, first))
+        return self.rate_tables(posts, known)._replace(regular=regular_gaps(posts.times, first))
 
-    def training_tables(self, posts: ThreadPosts, known: int | None = None) -> RateTables:
-        """Return the tables of a thread without its regular gaps, from which no rate is learnt."""
+    def rate_tables(self, posts: ThreadPosts, known: int | None = None) -> RateTables:
+        """Return the tables of a thread without its regular gaps.
+
+        Rates, visits and the training do not use them.
+        """
         counts = decayed_counts(posts.times, self.terms.decays)
         rhythm = self.rhythm.rhythm_of(posts.times[:known])
         return RateTables(posts.times, counts, rhythm, no_regular_gaps(len(posts)))
@@ -77,7 +80,7 @@ class RateModel:
     def rate(self, posts: ThreadPosts, now: float) -> float:
         """Return the posts per minute now, at average rhythm, if none came since the last."""
         elapsed = max(now - posts.times[-1], 0.0)
-        return math.exp(log_rate(self.tables(posts), len(posts) - 1, elapsed, self.terms))
+        return math.exp(log_rate(self.rate_tables(posts), len(posts) - 1, elapsed, self.terms))
 
     def next_visit(
         self, posts: ThreadPosts, now: float, price: float, *, foresight: float = FORESIGHT
@@ -87,7 +90,8 @@ class RateModel:
         ``price`` is that of a visit in minutes of delay of a post. With ``foresight`` 0 the visit
         comes when the expected posts that wait, added up over the minutes, reach the price.
         """
-        gap = next_visit_gap(self.tables(posts), len(posts) - 1, now, self.terms, price, foresight)
+        tables = self.rate_tables(posts)
+        gap = next_visit_gap(tables, len(posts) - 1, now, self.terms, price, foresight)
         return now + float(gap)
 
     def visit_values(
@@ -99,7 +103,8 @@ class RateModel:
         ``foresight`` 0 it is S, the integral of the waiting posts over the minutes.
         """
         limits = math.inf, float(gaps.max())
-        walk = waiting_walk(self.tables(posts), len(posts) - 1, now, self.terms, limits, foresight)
+        tables = self.rate_tables(posts)
+        walk = waiting_walk(tables, len(posts) - 1, now, self.terms, limits, foresight)
         shares = np.minimum(gaps / walk[GAPS, 0], 1.0)
         positions, logarithms = np.log(gaps), np.log(walk)
         waiting = np.exp(np.interp(positions, logarithms[GAPS], logarithms[WAITING]))

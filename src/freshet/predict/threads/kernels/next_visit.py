@@ -35,7 +35,7 @@ FIRST_KNOT = 3.0
 MAX_STEPS = 128
 # A regular gap that is less likely is not looked for.
 MIN_REGULAR_SHARE = 0.01
-GAPS, WAITING, INTEGRALS, VALUES = range(4)
+GAPS, WAITING, VALUES = range(3)
 
 
 @njit(cache=True, nogil=True)
@@ -54,11 +54,12 @@ def waiting_walk(
     limits: tuple[float, float],
     foresight: float,
 ) -> FloatArray:
-    """Return gaps after a visit, the posts that wait then, their integral S, and a visit's value.
+    """Return gaps after a visit, the posts that wait then, and what a visit is worth then.
 
     ``post`` is the last post that was found. The walk ends at the first of the ``limits``: a value
-    and a gap. The value of a visit is S; with foresight, a mix of the logarithms of S and of
-    waiting^2 / (2 x rate) (docs/decisions/0057). Regular gaps are left out.
+    and a gap. The value of a visit is S, the integral of the waiting posts; with foresight, a mix
+    of the logarithms of S and of waiting^2 / (2 x rate) (docs/decisions/0057). Regular gaps are
+    left out.
     """
     elapsed = max(now - tables.times[post], 0.0)
     knots = np.array([0.0, FIRST_KNOT])
@@ -66,7 +67,7 @@ def waiting_walk(
         log_rate(tables, post, elapsed, terms),
         log_rate(tables, post, elapsed + FIRST_KNOT, terms),
     ])
-    walk = np.empty((4, MAX_STEPS))
+    walk = np.empty((3, MAX_STEPS))
     gap, waiting, integral, count = 0.0, 0.0, 0.0, 0
     while count < MAX_STEPS:
         step = step_size(gap)
@@ -80,8 +81,7 @@ def waiting_walk(
         waiting += arrivals
         gap += step
         value = visit_value(waiting, integral, arrivals / step, foresight)
-        walk[GAPS, count], walk[WAITING, count] = gap, waiting
-        walk[INTEGRALS, count], walk[VALUES, count] = integral, value
+        walk[GAPS, count], walk[WAITING, count], walk[VALUES, count] = gap, waiting, value
         count += 1
         if value >= limits[0] or gap >= limits[1]:
             break
