@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import isfinite
 from typing import Any
 
@@ -24,6 +24,7 @@ from freshet.core.policy import CorrectablePolicy, Policy
 from freshet.core.tables import PageIdArray, PageTable
 from freshet.core.types import FloatArray
 from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_model
+from freshet.crawl.model_file_watch import ModelFileWatch
 from freshet.features.look_features import LOOK_FEATURE_NAMES
 from freshet.predict.change_model import ChangeModel
 from freshet.predict.forecast_scores import LEAST_CHANCE, log_losses
@@ -34,7 +35,6 @@ from freshet.record.models.change_model_file import CHANGE_MODEL_FILE, read_chan
 log = logging.getLogger(__name__)
 
 LEARNED_FORECAST_NOTE = "learned forecast"
-REFRESH_INTERVAL = timedelta(hours=1)
 MAX_FACTOR = 4.0
 # The comparison counts about the last visits; it begins with the result of the validation.
 RECENT_LOOKS, FIRST_WEIGHT = 500, 100.0
@@ -96,8 +96,7 @@ class LearnedCorrection:
     def __init__(self, collection: CollectionStore) -> None:
         self._catalog = collection.catalog
         self._folder = collection.path / MODELS_FOLDER
-        self._refreshed: datetime | None = None
-        self._file_state: tuple[int, ...] | None = None
+        self._watch = ModelFileWatch(self._folder / CHANGE_MODEL_FILE)
         self._choice = ModelChoice()
         self._forecast: LearnedForecast | None = None
         self._comparison = ForecastComparison(0.0)
@@ -109,12 +108,12 @@ class LearnedCorrection:
 
     def refresh_if_due(self, policy: Policy, now: datetime) -> None:
         """Look for a new model and compute all factors, unless that was done within the hour."""
-        if self._refreshed is None or abs(now - self._refreshed) >= REFRESH_INTERVAL:
+        if self._watch.is_due(now):
             self.refresh(policy, now)
 
     def refresh(self, policy: Policy, now: datetime) -> None:
         """Look for a new model and compute all factors."""
-        self._refreshed = now
+        self._watch.looked = now
         with self._isolate_faults("applying it", policy):
             self._load_if_changed(policy)
             self._set_factors(policy, now)
@@ -161,7 +160,7 @@ class LearnedCorrection:
 
     def save(self, now: datetime) -> None:
         """Store the status for ``status``, ``why`` and the next crawl."""
-        status = self.status(self._refreshed or now)
+        status = self.status(self._watch.looked or now)
         note = "" if status is None else json.dumps(asdict(status), default=datetime.isoformat)
         self._catalog.write_note(LEARNED_FORECAST_NOTE, note)
 
@@ -180,7 +179,7 @@ class LearnedCorrection:
             except OwnClassError as error:
                 log.warning("the learned model is not used: %s", error)
                 self._choice, self._forecast = ModelChoice(problem=str(error)), None
-                self._file_state = self._read_file_state()
+                self._watch.accept()
                 self._reset_factors(policy)
 
     def change_chance(self, policy: Policy, page: int, now: datetime) -> float | None:
@@ -197,8 +196,7 @@ class LearnedCorrection:
         return None
 
     def _load_if_changed(self, policy: Policy) -> None:
-        file_state = self._read_file_state()
-        if file_state == self._file_state:
+        if not self._watch.has_changed():
             return
         # A fault below leaves this reason, and the model is loaded again in an hour.
         self._choice, self._forecast = ModelChoice(problem=NOT_LOADED), None
@@ -209,7 +207,8 @@ class LearnedCorrection:
             comparison = self._begin_comparison(choice.usable.model)
             self._forecast = LearnedForecast(choice.usable, self._catalog)
             self._comparison = comparison
-        self._choice, self._file_state = choice, file_state
+        self._choice = choice
+        self._watch.accept()
 
     def _begin_comparison(self, model: ChangeModel) -> ForecastComparison:
         """Return the comparison of a model, as the last crawl with it left it."""
@@ -218,11 +217,6 @@ class LearnedCorrection:
         if stored is not None and stored.made == model.made:
             comparison.resume(stored)
         return comparison
-
-    def _read_file_state(self) -> tuple[int, ...]:
-        path = self._folder / CHANGE_MODEL_FILE
-        stat = path.stat() if path.exists() else None
-        return () if stat is None else (stat.st_mtime_ns, stat.st_size, stat.st_ino)
 
     def _set_factors(self, policy: Policy, now: datetime) -> None:
         if self._forecast is not None and self.in_use and isinstance(policy, CorrectablePolicy):

@@ -1,14 +1,13 @@
 """The model that posts are forecast with: the shipped one, or the learned one if it is better."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from freshet.core.errors import BadInputError, UsageError
+from freshet.crawl.model_file_watch import ModelFileWatch
 from freshet.predict.threads.rate_model import RateModel, pooled_hazard
 from freshet.record.models.post_model_file import POST_MODEL_FILE, read_post_model
-
-REFRESH_INTERVAL = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +40,17 @@ class LivePostModel:
 
     def __init__(self, folder: Path | None, now: datetime) -> None:
         self._folder = folder
-        self._refreshed = now
-        self._file_state = self._read_file_state()
-        self.hazard = choose_post_model(folder).hazard
+        self._watch = ModelFileWatch(None if folder is None else folder / POST_MODEL_FILE)
+        self.hazard = pooled_hazard()
+        self.refresh_if_due(now)
 
     def refresh_if_due(self, now: datetime) -> bool:
         """Look for a new model once an hour; return whether there was one."""
-        if abs(now - self._refreshed) < REFRESH_INTERVAL:
+        if not self._watch.is_due(now):
             return False
-        self._refreshed = now
-        file_state = self._read_file_state()
-        if file_state == self._file_state:
+        self._watch.looked = now
+        if not self._watch.has_changed():
             return False
-        self._file_state = file_state
+        self._watch.accept()
         self.hazard = choose_post_model(self._folder).hazard
         return True
-
-    def _read_file_state(self) -> tuple[int, ...]:
-        path = None if self._folder is None else self._folder / POST_MODEL_FILE
-        stat = path.stat() if path is not None and path.exists() else None
-        return () if stat is None else (stat.st_mtime_ns, stat.st_size, stat.st_ino)
