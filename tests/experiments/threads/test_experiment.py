@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from experiments.threads.__main__ import main
-from experiments.threads.document import fill_tables
+from experiments.threads.document import TABLES, fill_tables
 from experiments.threads.expected_figures import read_figures
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "results" / "threads.md"
@@ -31,3 +31,14 @@ def test_generated_threads_give_rows_of_every_mode_and_ratio(
 def test_the_tables_of_the_document_are_the_stored_figures() -> None:
     text = DOCUMENT.read_text("utf-8")
     assert fill_tables(text, read_figures()) == text
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_document_has_every_table_with_rows(name: str) -> None:
+    text = DOCUMENT.read_text("utf-8")
+    _, _, after = text.partition(f"<!-- table: {name} -->\n")
+    table, end, _ = after.partition("<!-- end of table -->")
+    assert end
+    head, rule, *rows = table.splitlines()
+    assert rule == "|---" * (head.count("|") - 1) + "|"
+    assert rows
