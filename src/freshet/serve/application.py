@@ -31,6 +31,7 @@ from freshet.serve.request_body import ActionBody, parse_body
 from freshet.serve.resources import API_ROOT, DashboardAction, DashboardResource
 from freshet.serve.sessions import session_routes
 
+MAX_ID_DIGITS = 18
 STATIC_FILES = {"dashboard.css": "text/css", "dashboard.js": "text/javascript"}
 STATIC_HEADERS = {"Cache-Control": "max-age=300"}
 EVENT_PARAMETERS = (QueryParameter("after", "The id of the last visit that is known.", -1, low=-1),)
@@ -144,7 +145,8 @@ class DashboardApplication:
     async def _events(self, request: Request) -> Response:
         values = parse_query(EVENT_PARAMETERS, request.query_params.multi_items())
         last = request.headers.get("last-event-id", "")
-        after = int(last) if last.isascii() and last.isdecimal() else values["after"]
+        is_id = last.isascii() and last.isdecimal() and len(last) <= MAX_ID_DIGITS
+        after = int(last) if is_id else values["after"]
         if self.streams.is_full:
             raise HTTPException(429, "too many streams are open")
         events = self.streams.events(request, None if after < 0 else after)
