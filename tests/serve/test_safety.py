@@ -106,6 +106,8 @@ def test_large_requests_are_refused(reader: TestClient) -> None:
     assert reader.post("/api/v1/pages", content=chunks, headers=BEARER).status_code == 413
     assert reader.get("/pages", params={"q": "x" * 9_000}).status_code == 414
     assert reader.get("/pages", params={"q": "x" * 3_000}).status_code == 400
+    assert reader.get("/pages/" + "9" * 5_000).status_code == 414
+    assert reader.get("/pages/" + "9" * 30).status_code == 404
 
 
 def test_a_client_that_asks_too_often_is_slowed_down() -> None:

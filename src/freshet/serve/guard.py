@@ -11,7 +11,7 @@ from freshet.core.clock import monotonic_seconds
 from freshet.serve.access import SAFE_METHODS, AccessRules
 
 MAX_BODY_BYTES = 1 << 20
-MAX_TARGET_BYTES = 8_192
+MAX_PATH_BYTES, MAX_QUERY_BYTES = 512, 8_192
 REQUESTS_PER_SECOND, BURST_REQUESTS = 200.0, 400.0
 MAX_CLIENTS = 10_000
 API_PREFIX = "/api/"
@@ -97,8 +97,9 @@ class RequestGuard:
         client = scope["client"][0] if scope.get("client") else ""
         if not self._rate.allows(client, monotonic_seconds()):
             return refuse(path, 429, "too many requests", {"Retry-After": "1"})
-        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_TARGET_BYTES:
-            return refuse(path, 414, "the address is longer than 8 KiB")
+        path_bytes, query_bytes = len(scope.get("raw_path") or b""), len(scope["query_string"])
+        if path_bytes > MAX_PATH_BYTES or query_bytes > MAX_QUERY_BYTES:
+            return refuse(path, 414, "the path is longer than 512 bytes, or the query than 8 KiB")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
             return refuse(path, 413, "the body is larger than 1 MiB")
