@@ -24,12 +24,12 @@ from freshet.core.policy import CorrectablePolicy, Policy
 from freshet.core.tables import PageIdArray, PageTable
 from freshet.core.types import FloatArray
 from freshet.crawl.learned_forecast import LearnedForecast, ModelChoice, choose_model
-from freshet.crawl.model_file_watch import ModelFileWatch
 from freshet.features.look_features import LOOK_FEATURE_NAMES
 from freshet.predict.change_model import ChangeModel
 from freshet.predict.forecast_scores import LEAST_CHANCE, log_losses
 from freshet.record.collection_store import MODELS_FOLDER, CollectionStore
 from freshet.record.fault_isolation import isolate_faults
+from freshet.record.model_file_watch import ModelFileWatch
 from freshet.record.models.change_model_file import CHANGE_MODEL_FILE, read_change_model
 
 log = logging.getLogger(__name__)

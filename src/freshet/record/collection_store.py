@@ -64,9 +64,8 @@ class CollectionStore(CollectionReader, CloseOnExit):
     """The folder of a collection: its pages, their visits, the stored bytes and the settings."""
 
     def __init__(self, path: Path, catalog: Catalog, settings: Settings, clock: Clock) -> None:
-        self.path = path.absolute()
-        self.archive_folder = path / ARCHIVE_FOLDER
-        self.models_folder = path / MODELS_FOLDER
+        self.path, self._settings_file = path, path.absolute() / SETTINGS_FILE
+        self.archive_folder, self.models_folder = path / ARCHIVE_FOLDER, path / MODELS_FOLDER
         super().__init__(catalog, SnapshotReader(catalog, self.archive_folder), settings, clock)
         self.repairs: list[FileRepair] = []
 
@@ -148,7 +147,8 @@ class CollectionStore(CollectionReader, CloseOnExit):
 
     def _file_settings(self) -> Settings:
         """Return the settings of the file alone, without the environment."""
-        return _with_absolute_model(load_settings(self.path / SETTINGS_FILE, {}), self.path)
+        file = self._settings_file
+        return _with_absolute_model(load_settings(file, {}), file.parent)
 
     def _recorder(self, record_store: RecordStore) -> "Recorder":
         from freshet.record.recorder import Recorder

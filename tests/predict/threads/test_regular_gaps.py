@@ -108,3 +108,12 @@ def test_visits_and_rates_do_not_look_for_regular_gaps(monkeypatch: pytest.Monke
     assert searches == []
     assert hazard.forecast(thread, now).median < 3 * HOUR
     assert searches == [19]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_feed_that_missed_two_days_may_have_stopped(model: object) -> None:
+    assert callable(model)
+    times = steady_times(DAY, 30, 1.0)
+    low, high = model().forecast(ThreadPosts(times), times[-1] + 3 * DAY).interval()
+    assert low < HOUR
+    assert high > 30 * DAY

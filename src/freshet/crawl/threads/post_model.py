@@ -5,8 +5,8 @@ from datetime import datetime
 from pathlib import Path
 
 from freshet.core.errors import BadInputError, UsageError
-from freshet.crawl.model_file_watch import ModelFileWatch
 from freshet.predict.threads.rate_model import RateModel, pooled_hazard
+from freshet.record.model_file_watch import ModelFileWatch
 from freshet.record.models.post_model_file import POST_MODEL_FILE, read_post_model
 
 

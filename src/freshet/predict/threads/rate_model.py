@@ -80,7 +80,8 @@ class RateModel:
     def rate(self, posts: ThreadPosts, now: float) -> float:
         """Return the posts per minute now, at average rhythm, if none came since the last."""
         elapsed = max(now - posts.times[-1], 0.0)
-        return math.exp(log_rate(self.rate_tables(posts), len(posts) - 1, elapsed, self.terms))
+        tables = self.rate_tables(posts)
+        return math.exp(log_rate(tables, len(posts) - 1, elapsed, self.terms, elapsed))
 
     def next_visit(
         self, posts: ThreadPosts, now: float, price: float, *, foresight: float = FORESIGHT

@@ -64,8 +64,8 @@ def waiting_walk(
     elapsed = max(now - tables.times[post], 0.0)
     knots = np.array([0.0, FIRST_KNOT])
     rates = np.array([
-        log_rate(tables, post, elapsed, terms),
-        log_rate(tables, post, elapsed + FIRST_KNOT, terms),
+        log_rate(tables, post, elapsed, terms, elapsed),
+        log_rate(tables, post, elapsed + FIRST_KNOT, terms, elapsed),
     ])
     walk = np.empty((3, MAX_STEPS))
     gap, waiting, integral, count = 0.0, 0.0, 0.0, 0
@@ -74,7 +74,7 @@ def waiting_walk(
         while gap + 0.5 * step > knots[1]:
             knots[0], rates[0] = knots[1], rates[1]
             knots[1] = KNOT_FACTOR * knots[0]
-            rates[1] = log_rate(tables, post, elapsed + knots[1], terms)
+            rates[1] = log_rate(tables, post, elapsed + knots[1], terms, elapsed)
         rate = interpolated_rate(gap + 0.5 * step, knots, rates)
         arrivals = rate * rhythm_between(now + gap, now + gap + step, tables.cumulative_rhythm)
         integral += (waiting + 0.5 * arrivals) * step
@@ -159,7 +159,8 @@ def waits_until(
         step = step_size(gap)
         if row >= 0:
             step = regular_step(tables.regular.atoms[row], waited + gap, step)
-        rate = math.exp(log_rate(tables, post, elapsed + gap + 0.5 * step, terms))
+        later = elapsed + gap + 0.5 * step
+        rate = math.exp(log_rate(tables, post, later, terms, elapsed))
         hazard += rate * rhythm_between(now + gap, now + gap + step, tables.cumulative_rhythm)
         after = -math.expm1(-math.log1p(frailty * hazard) / frailty)
         if row >= 0:

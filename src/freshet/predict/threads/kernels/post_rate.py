@@ -68,14 +68,19 @@ def decayed_counts(times: FloatArray, decays: FloatArray) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def log_rate(tables: RateTables, post: int, elapsed: float, terms: RateTerms) -> float:
-    """Return the log rate if no post came in ``elapsed`` minutes after the post."""
+def log_rate(
+    tables: RateTables, post: int, elapsed: float, terms: RateTerms, silence: float
+) -> float:
+    """Return the log rate ``elapsed`` minutes after the post, if none came in the ``silence``.
+
+    The silence are the minutes from the post to now. The rate is at most ten posts in as long.
+    """
     logarithm = log_kernel_rate(tables.counts[post], elapsed, terms)
     if len(terms.roots) > 0:
         features = np.empty(feature_count(terms))
         write_features(tables, post, elapsed, terms, features)
         logarithm += tree_sum(features, terms)
-    return min(logarithm, math.log(MAX_SILENT_POSTS) - math.log(elapsed + 1.0))
+    return min(logarithm, math.log(MAX_SILENT_POSTS) - math.log(silence + 1.0))
 
 
 @njit(cache=True, nogil=True)

@@ -24,7 +24,7 @@ OTHER_WEIGHT = 0.02
 RECENCY = 0.97
 MULTIPLE_SHARES = (0.96, 0.03, 0.01)
 # The chance that no post follows a regular one: the feed has stopped or has lost its pace.
-STOPPED_SHARE = 0.03
+STOPPED_SHARE = 0.01
 EXPERTS = len(WIDTHS) * len(PERIODS)
 # Each regular expert gives a part of its chance to a log-normal gap, so that outliers are possible.
 OUTLIER_SHARE = 0.03

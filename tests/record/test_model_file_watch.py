@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from freshet.crawl.model_file_watch import ModelFileWatch
+from freshet.record.model_file_watch import ModelFileWatch
 from tests.record.record_samples import START
 
 
